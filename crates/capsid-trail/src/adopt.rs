@@ -112,8 +112,13 @@ fn likeness(content: &ExactJson) -> [u8; 32] {
             "result": of(&["outcome", "result"]),
         },
     };
+    // Another sealer calls the work of a subagent a tool.
+    let kind = match content.text("type") {
+        Some("agent") => "tool".into(),
+        _ => of(&["type"]),
+    };
     let mut like = ExactJson::Object(fields! {
-        "type": of(&["type"]),
+        "type": kind,
         "message": of(&["context", "environment", "message_uuid"]),
         "told": call_fields,
     });

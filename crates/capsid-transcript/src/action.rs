@@ -1,5 +1,6 @@
 //! What every reader makes of a transcript: one action after the other, ready to be sealed.
 
+use crate::status::{OutcomeStatus, StatusSignals};
 use capsid_model::exact::{ExactFields, ExactJson};
 
 /// One of the agents whose transcripts are read.
@@ -35,6 +36,8 @@ impl Tool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ActionKind {
     Tool,
+    /// Work that was handed to a subagent.
+    Agent,
     #[default]
     Chat,
     /// Everything else: instructions, attachments, compaction, what the reader did not know.
@@ -46,6 +49,7 @@ impl ActionKind {
     pub fn name(self) -> &'static str {
         match self {
             Self::Tool => "tool",
+            Self::Agent => "agent",
             Self::Chat => "chat",
             Self::System => "system",
         }
@@ -61,6 +65,8 @@ pub struct Action {
     pub kind: ActionKind,
     /// Who did it; empty means the tool itself.
     pub agent_id: String,
+    /// What began it.
+    pub trigger: TriggerKind,
     /// The user's request.
     pub prompt: String,
     /// Provenance: folder, branch, versions, times.
@@ -73,7 +79,8 @@ pub struct Action {
     /// The tool call, where it was one.
     pub call: Option<ToolInvocation>,
     pub usage: ExactFields,
-    pub failed: bool,
+    /// What came of it.
+    pub status: OutcomeStatus,
     /// What came of it, in a line.
     pub summary: String,
     pub side_effects: Vec<String>,
@@ -83,6 +90,58 @@ pub struct Action {
     pub open: bool,
 }
 
+impl Action {
+    /// Whether it failed or was refused.
+    pub fn has_failed(&self) -> bool {
+        matches!(self.status, OutcomeStatus::Failure | OutcomeStatus::Blocked)
+    }
+
+    /// Takes in how it ended. What it claims to have changed counts only if it succeeded.
+    pub(crate) fn end_with(&mut self, signals: &StatusSignals, failure: &str) {
+        self.status = signals.outcome();
+        self.summary += &signals.suffix(failure);
+        match signals.words() {
+            [] => {}
+            [word] => drop(self.environment.insert("tool_status".to_owned(), word.as_str().into())),
+            words => drop(self.environment.insert("tool_status".to_owned(), words.to_vec().into())),
+        }
+        self.keep_effects_apart();
+    }
+
+    /// Moves side effects that nothing confirms into the environment.
+    pub(crate) fn keep_effects_apart(&mut self) {
+        if self.status != OutcomeStatus::Success && !self.side_effects.is_empty() {
+            let effects = std::mem::take(&mut self.side_effects);
+            self.environment.insert("unconfirmed_effects".to_owned(), effects.into());
+        }
+    }
+}
+
+/// What began an action.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TriggerKind {
+    #[default]
+    UserRequest,
+    /// Set-up, or a message that a program generated.
+    System,
+    /// A subagent's work, which another agent began.
+    Agent,
+    /// A schedule that the transcript names.
+    Scheduled,
+}
+
+impl TriggerKind {
+    /// Its name in records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::UserRequest => "user_request",
+            Self::System => "system",
+            Self::Agent => "agent",
+            Self::Scheduled => "scheduled",
+        }
+    }
+}
+
 /// Who or what approved an action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Authority {
@@ -90,11 +149,31 @@ pub struct Authority {
     pub kind: &'static str,
     /// The rule by which it was, such as `permission_mode=acceptEdits`; empty when none is known.
     pub policy_reference: String,
+    /// What a person answered, where one was asked; empty when nobody was.
+    pub decision: String,
+}
+
+impl Authority {
+    /// A rule or a mode allowed it, or denied it.
+    pub(crate) fn policy(policy_reference: impl Into<String>) -> Self {
+        Self { kind: "policy", policy_reference: policy_reference.into(), ..Self::default() }
+    }
+
+    /// A person approved it.
+    pub(crate) fn approved(policy_reference: impl Into<String>) -> Self {
+        Self { kind: "human_approved", policy_reference: policy_reference.into(), ..Self::default() }
+    }
+
+    /// It was put to a person, who did not approve it, or it ran with more rights than usual.
+    pub(crate) fn escalated(policy_reference: impl Into<String>, decision: &str) -> Self {
+        let decision = decision.to_owned();
+        Self { kind: "escalated", policy_reference: policy_reference.into(), decision }
+    }
 }
 
 impl Default for Authority {
     fn default() -> Self {
-        Self { kind: "autonomous", policy_reference: String::new() }
+        Self { kind: "autonomous", policy_reference: String::new(), decision: String::new() }
     }
 }
 

@@ -12,10 +12,14 @@ mod read;
 mod recent;
 pub mod session_paths;
 pub mod shape;
+pub mod status;
 mod tail;
 
-pub use action::{Action, ActionKind, Authority, ReadReport, Tool, ToolInvocation, TranscriptSource};
+pub use action::{
+    Action, ActionKind, Authority, ReadReport, Tool, ToolInvocation, TranscriptSource, TriggerKind,
+};
 pub use folders::{SessionFolder, list_folders};
 pub use read::read;
 pub use recent::{SessionText, Transcript, recent_text};
+pub use status::OutcomeStatus;
 pub use tail::{plain_tail, tail_of};

@@ -157,7 +157,7 @@ pub fn replacement(old: &str, new: &str) -> (String, LineCounts) {
 pub fn authority_of_mode(mode: &str) -> Authority {
     let alone = mode.is_empty() || ALONE.contains(&mode);
     let policy_reference = if mode.is_empty() { String::new() } else { format!("permission_mode={mode}") };
-    Authority { kind: if alone { "autonomous" } else { "policy" }, policy_reference }
+    Authority { kind: if alone { "autonomous" } else { "policy" }, policy_reference, ..Authority::default() }
 }
 
 /// Takes the bytes of images out of a value and leaves their kind and length.

@@ -40,7 +40,9 @@ fn the_differences_on_the_trails_page_are_those_of_the_list() {
         let cell = |name: &str| entry[name].as_str().unwrap();
         let place =
             if cell("path") == "*" { "the whole record".to_owned() } else { format!("`{}`", cell("path")) };
-        table += &format!("| {} | `{}` | {place} | {} |\n", cell("tool"), cell("record"), cell("reason"));
+        let record =
+            if cell("record") == "*" { "every record".to_owned() } else { format!("`{}`", cell("record")) };
+        table += &format!("| {} | {record} | {place} | {} |\n", cell("tool"), cell("reason"));
     }
     let written = std::fs::read_to_string(page("trail.md")).unwrap();
     let (before, rest) = written.split_once(MARKS[0]).unwrap();

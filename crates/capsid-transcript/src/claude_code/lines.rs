@@ -3,7 +3,7 @@
 use super::{ClaudeReader, ConversationState, TranscriptPosition};
 use crate::jsonl::{JsonLine, short};
 use crate::shape::{authority_of_mode, cap, cap_text, one_line, without_images};
-use crate::{Action, ActionKind};
+use crate::{Action, ActionKind, TriggerKind};
 use capsid_model::Result;
 use capsid_model::exact::{ExactFields, ExactJson};
 use capsid_model::fields;
@@ -210,6 +210,7 @@ pub(super) fn is_noted(
         key: line_key(document, line, position),
         kind: ActionKind::System,
         agent_id: agent(document, position),
+        trigger: if is_sidechain(document, position) { TriggerKind::Agent } else { TriggerKind::System },
         prompt: prompt(document, conversation, position),
         environment,
         authority: authority_of_mode(&conversation.mode),
@@ -237,6 +238,19 @@ pub(super) fn line_key(
 
 pub(super) fn is_sidechain(document: &ExactJson, position: &TranscriptPosition<'_>) -> bool {
     position.subagent.is_some() || document.get("isSidechain").is_some_and(ExactJson::is_truthy)
+}
+
+/// What began an action: the work of a subagent was begun by an agent.
+pub(super) fn trigger(
+    document: &ExactJson,
+    conversation: &ConversationState,
+    position: &TranscriptPosition<'_>,
+) -> TriggerKind {
+    match is_sidechain(document, position) {
+        true => TriggerKind::Agent,
+        false if conversation.is_scheduled => TriggerKind::Scheduled,
+        false => TriggerKind::UserRequest,
+    }
 }
 
 pub(super) fn agent(document: &ExactJson, position: &TranscriptPosition<'_>) -> String {

@@ -1,13 +1,13 @@
 //! The second pass: the agent's messages and calls.
 
-use super::lines::{agent, is_noted, is_sidechain, line_key, member_or_empty, prompt};
-use super::outcome::{RawResult, shape};
+use super::lines::{agent, is_noted, is_sidechain, line_key, member_or_empty, prompt, trigger};
+use super::outcome::{RawResult, Refusal, shape};
 use super::{ClaudeReader, ConversationState, DEEPEST, PendingThinking, TranscriptPosition};
 use crate::jsonl::{JsonLine, short};
 use crate::shape::{
     CHAT_MAX, authority_of_mode, cap, cap_text, first_text, start_of, summary, without_images,
 };
-use crate::{Action, ActionKind, ToolInvocation};
+use crate::{Action, ActionKind, Authority, ToolInvocation};
 use capsid_model::Result;
 use capsid_model::exact::{ExactFields, ExactJson};
 
@@ -79,6 +79,7 @@ impl ClaudeReader<'_> {
         let mut action = Action {
             key: line_key(document, line, position),
             agent_id: agent(document, position),
+            trigger: trigger(document, conversation, position),
             prompt: prompt(document, conversation, position),
             environment: environment(document, &blocks, thinking, conversation, position),
             analysis: blocks.prose.join("\n"),
@@ -128,7 +129,7 @@ impl ClaudeReader<'_> {
         let timestamp = document.text("timestamp").unwrap_or_default();
         let duration_ms = milliseconds(timestamp, &raw.timestamp);
         let long = self.files.long_output(&raw.content, raw.payload.as_ref());
-        action.failed = raw.failed;
+        let (signals, refusal) = (raw.signals.clone(), raw.refusal);
         let mut shaped = shape(tool, &arguments, raw);
         if let Some((text, about)) = long {
             shaped.result = text.into();
@@ -137,10 +138,15 @@ impl ClaudeReader<'_> {
             }
         }
         let target = first_text(&arguments, &TARGETS).unwrap_or_default();
-        let failure = if action.failed { " (error)" } else { "" };
-        action.summary = format!("{}{}{failure}", summary(tool, &target), shaped.suffix);
-        action.kind = ActionKind::Tool;
+        action.summary = format!("{}{}", summary(tool, &target), shaped.suffix);
+        action.kind = if matches!(tool, "Agent" | "Task") { ActionKind::Agent } else { ActionKind::Tool };
         action.side_effects = shaped.side_effects;
+        action.end_with(&signals, " (error)");
+        action.authority = match refusal {
+            None => action.authority,
+            Some(Refusal::User) => Authority::escalated(action.authority.policy_reference, "rejected"),
+            Some(Refusal::Rule) => Authority::policy(action.authority.policy_reference),
+        };
         action.result = shaped.payload;
         action.call =
             Some(ToolInvocation { tool: tool.to_owned(), arguments, result: shaped.result, duration_ms });

@@ -63,6 +63,8 @@ struct ClaudeReader<'a> {
 #[derive(Debug, Clone, Default)]
 struct ConversationState {
     mode: String,
+    /// Whether a schedule gave the last prompt.
+    is_scheduled: bool,
     /// The last request by agent; the empty name is the main agent.
     prompts: HashMap<String, String>,
     thinking: PendingThinking,

@@ -1,6 +1,7 @@
 //! What came of a call, shaped by its tool.
 
 use crate::shape::{LineCounts, cap, first_text, joined, without_images};
+use crate::status::{OutcomeStatus, StatusSignals};
 use capsid_model::exact::{ExactFields, ExactJson};
 use capsid_model::fields;
 
@@ -13,7 +14,8 @@ pub(super) const SHARED_MAX: usize = 16;
 #[derive(Debug, Default)]
 pub(super) struct RawResult {
     pub(super) content: ExactJson,
-    pub(super) failed: bool,
+    pub(super) signals: StatusSignals,
+    pub(super) refusal: Option<Refusal>,
     pub(super) timestamp: String,
     /// What the tool reports about it apart from the content.
     pub(super) payload: Option<ExactJson>,
@@ -28,10 +30,63 @@ impl RawResult {
         let payload = line.get("toolUseResult").filter(|_| blocks.len() <= SHARED_MAX);
         Some(Self {
             content: result_block.get("content").cloned().unwrap_or_default(),
-            failed: result_block.get("is_error").is_some_and(ExactJson::is_truthy),
+            signals: signals(result_block, line.get("toolUseResult")),
+            refusal: answer_of(result_block),
             timestamp: line.text("timestamp").unwrap_or_default().to_owned(),
             payload: payload.filter(|payload| payload.as_object().is_some()).cloned(),
         })
+    }
+}
+
+/// What a result says about how its call ended. The API marks errors, and a result without a mark is a good one.
+fn signals(block: &ExactJson, payload: Option<&ExactJson>) -> StatusSignals {
+    let mut signals = StatusSignals::default();
+    signals.add(OutcomeStatus::Success);
+    signals.error_mark(block.get("is_error"));
+    if answer_of(block).is_some() {
+        signals.add(OutcomeStatus::Blocked);
+    }
+    if let Some(payload) = payload {
+        let is_interrupted = payload.get("interrupted").is_some_and(ExactJson::is_truthy);
+        if is_interrupted {
+            signals.add(OutcomeStatus::Failure);
+        }
+        signals.exit_code(payload.get("exitCode").or_else(|| payload.get("exit_code")));
+        signals.success_mark(payload.get("success"));
+    }
+    signals
+}
+
+/// Who refused a call that was not run: the user, or a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Refusal {
+    User,
+    Rule,
+}
+
+const BY_USER: [&str; 3] = [
+    "The user doesn't want to proceed with this tool use",
+    "The user doesn't want to take this action right now",
+    "[Request interrupted by user for tool use]",
+];
+const BY_RULE: [&str; 3] =
+    ["Permission to use ", "Permission for this action has been denied", "Claude requested permissions "];
+
+/// Who refused the call, in the words of its result.
+pub(super) fn answer_of(block: &ExactJson) -> Option<Refusal> {
+    if !block.get("is_error").is_some_and(ExactJson::is_truthy) {
+        return None;
+    }
+    let text = match block.get("content")? {
+        ExactJson::String(text) => text.as_str(),
+        ExactJson::Array(blocks) => blocks.iter().find_map(|block| block.text("text"))?,
+        _ => return None,
+    };
+    let starts = |starts: &[&str]| starts.iter().any(|start| text.trim_start().starts_with(start));
+    match () {
+        () if starts(&BY_USER) => Some(Refusal::User),
+        () if starts(&BY_RULE) => Some(Refusal::Rule),
+        () => None,
     }
 }
 

@@ -58,7 +58,7 @@ pub(super) fn question(builder: &mut ClineActionBuilder, message: &ClineMessage<
 pub(super) fn error(builder: &mut ClineActionBuilder, message: &ClineMessage<'_>) -> Action {
     Action {
         kind: ActionKind::System,
-        failed: true,
+        status: crate::OutcomeStatus::Failure,
         summary: crate::shape::summary(message.kind, message.text),
         result: cap(message.text.into()),
         ..builder.base(message)

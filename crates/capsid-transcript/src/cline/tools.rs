@@ -3,7 +3,8 @@
 use super::action_builder::{ClineActionBuilder, ClineMessage, only, text_only};
 use super::api::CallResult;
 use crate::shape::{LineCounts, cap, count_diff, first_text, one_line, start_of, summary, without_images};
-use crate::{Action, ActionKind, Authority, ToolInvocation};
+use crate::status::StatusSignals;
+use crate::{Action, ActionKind, Authority, OutcomeStatus, ToolInvocation};
 use capsid_model::Result;
 use capsid_model::exact::{ExactFields, ExactJson};
 use capsid_model::fields;
@@ -49,7 +50,7 @@ fn api_names(tool: &str) -> &[&str] {
 /// The outcome of a call, whether or not the model's side has it.
 struct ToolOutcome {
     result: Option<String>,
-    failed: bool,
+    signals: StatusSignals,
     denied: bool,
 }
 
@@ -60,11 +61,21 @@ impl ToolOutcome {
         builder.add_reasoning(action, joined.reasoning);
         let head = joined.result.as_deref().unwrap_or_default().trim_start();
         let denied = head.starts_with(DENIED);
-        let failed = joined.is_error
-            || denied
-            || head.starts_with("<error>")
-            || head.starts_with("The tool execution failed");
-        Self { result: joined.result, failed, denied }
+        let mut signals = StatusSignals::default();
+        if joined.result.is_some() {
+            signals.add(OutcomeStatus::Success);
+        }
+        if joined.is_error || head.starts_with("<error>") || head.starts_with("The tool execution failed") {
+            signals.add(OutcomeStatus::Failure);
+        }
+        if denied {
+            signals.add(OutcomeStatus::Blocked);
+        }
+        Self { result: joined.result, signals, denied }
+    }
+
+    fn is_done(&self) -> bool {
+        self.signals.outcome() == OutcomeStatus::Success
     }
 }
 
@@ -90,7 +101,7 @@ pub(super) fn tool(builder: &mut ClineActionBuilder, message: &ClineMessage<'_>)
     );
     let change = text("diff").or(text("content")).filter(|text| is_diff(text));
     let result: ExactJson = match change {
-        Some(change) if !outcome.failed => {
+        Some(change) if outcome.is_done() => {
             action.summary += &counts(change).suffix();
             change.into()
         }
@@ -107,7 +118,7 @@ pub(super) fn tool(builder: &mut ClineActionBuilder, message: &ClineMessage<'_>)
         "fileDeleted" => Some("deleted"),
         _ => None,
     };
-    if let (Some(verb), Some(path), false) = (verb, text("path"), outcome.failed) {
+    if let (Some(verb), Some(path)) = (verb, text("path")) {
         action.side_effects.push(format!("{verb} {path}"));
     }
     Ok(finish(action, message, &outcome, ToolInvocation { tool: name, arguments, result, duration_ms: None }))
@@ -129,11 +140,12 @@ pub(super) fn command(builder: &mut ClineActionBuilder, message: &ClineMessage<'
         }
     }
     if let Some(output) = &output {
-        outcome.failed |= exit_code(output).is_some_and(|code| code != 0);
+        outcome.signals.add(OutcomeStatus::Success);
+        if exit_code(output).is_some_and(|code| code != 0) {
+            outcome.signals.add(OutcomeStatus::Failure);
+        }
     }
-    if !outcome.denied {
-        action.side_effects.push(format!("ran {}", one_line(command)));
-    }
+    action.side_effects.push(format!("ran {}", one_line(command)));
     let arguments = fields! { "command": command }.into();
     let call =
         ToolInvocation { tool: "command".to_owned(), arguments, result: output.into(), duration_ms: None };
@@ -145,7 +157,7 @@ pub(super) fn browser(builder: &mut ClineActionBuilder, message: &ClineMessage<'
     let mut action = builder.act(message);
     let arguments = message.object().unwrap_or_else(|| text_only(message.text).into());
     let joined = builder.api.join(&["browser_action"], &[arguments.text("action").unwrap_or_default()])?;
-    let outcome = ToolOutcome::resolve(joined, builder, &mut action);
+    let mut outcome = ToolOutcome::resolve(joined, builder, &mut action);
     let shown = message.parts.first().map(|part| {
         let text = part.text("text").unwrap_or_default();
         capsid_model::exact::parse_lossy(text.as_bytes()).unwrap_or_default()
@@ -154,6 +166,7 @@ pub(super) fn browser(builder: &mut ClineActionBuilder, message: &ClineMessage<'
     let mut target = first_text(&arguments, &["url", "text", "action"]).unwrap_or_default();
     let mut result = ExactJson::Null;
     if let Some(shown) = shown {
+        outcome.signals.add(OutcomeStatus::Success);
         let url = shown.text("currentUrl").unwrap_or_default();
         let screenshot = shown.text("screenshot").unwrap_or_default();
         if !url.is_empty() {
@@ -179,13 +192,16 @@ pub(super) fn browser(builder: &mut ClineActionBuilder, message: &ClineMessage<'
 pub(super) fn mcp(builder: &mut ClineActionBuilder, message: &ClineMessage<'_>) -> Result<Action> {
     let mut action = builder.act(message);
     let object = message.object();
-    let mut outcome = ToolOutcome { result: None, failed: false, denied: false };
+    let mut outcome = ToolOutcome { result: None, signals: StatusSignals::default(), denied: false };
     if message.kind == "use_mcp_server" {
         let text = |name: &str| object.as_ref().and_then(|object| object.text(name)).unwrap_or_default();
         let targets = [text("toolName"), text("uri"), text("serverName")];
         let joined = builder.api.join(&["use_mcp_tool", "access_mcp_resource"], &targets)?;
         outcome = ToolOutcome::resolve(joined, builder, &mut action);
         action.open |= message.is_last && outcome.result.is_none();
+    } else {
+        // What a server answered is its result.
+        outcome.signals.add(OutcomeStatus::Success);
     }
     let is_cut = object.is_none() && message.text.chars().nth(MCP_TEXT_MAX).is_some();
     let mut arguments: ExactFields = match object {
@@ -214,14 +230,13 @@ fn finish(
     mut call: ToolInvocation,
 ) -> Action {
     action.kind = ActionKind::Tool;
-    action.failed = outcome.failed;
-    if outcome.failed {
-        action.summary += " (error)";
-    }
-    action.authority = match (outcome.denied, message.is_ask) {
-        (true, _) => Authority { kind: "policy", policy_reference: "user_decision=denied".to_owned() },
-        (false, true) => Authority { kind: "human_approved", policy_reference: String::new() },
-        (false, false) => Authority::default(),
+    action.end_with(&outcome.signals, " (error)");
+    // A question whose answer is not known is no approval.
+    action.authority = match (outcome.denied, message.is_ask, outcome.signals.is_silent()) {
+        (true, ..) => Authority::escalated("user_decision=denied", "denied"),
+        (false, true, true) => Authority::escalated("", "unknown"),
+        (false, true, false) => Authority::approved(""),
+        (false, false, _) => Authority::default(),
     };
     call.result = cap(call.result);
     action.call = Some(call);

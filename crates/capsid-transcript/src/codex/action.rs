@@ -3,7 +3,7 @@
 use super::CodexReader;
 use crate::jsonl::{JsonLine, short};
 use crate::shape::{cap, cap_text, one_line, without_images};
-use crate::{Action, ActionKind};
+use crate::{Action, ActionKind, TriggerKind};
 use capsid_model::Result;
 use capsid_model::exact::ExactJson;
 use capsid_model::fields;
@@ -34,6 +34,7 @@ impl CodexReader<'_> {
         Action {
             key,
             kind,
+            trigger: if kind == ActionKind::System { TriggerKind::System } else { TriggerKind::UserRequest },
             agent_id: "codex".to_owned(),
             prompt: self.context.prompt.clone(),
             environment: self.context.environment(),

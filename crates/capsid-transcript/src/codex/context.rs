@@ -4,8 +4,8 @@ use crate::Authority;
 use crate::shape::plain;
 use capsid_model::exact::{ExactFields, ExactJson};
 
-/// Approval policies under which a person or a rule decides.
-const ASKED: [&str; 5] = ["untrusted", "on-request", "on-write", "always", "unless-trusted"];
+/// Approval policies under which nobody is asked.
+const ALONE: [&str; 4] = ["never", "on-failure", "full-auto", "auto"];
 /// What a turn records apart from its model and policies, and the name it gets.
 const EXTRAS: [(&str, &str); 4] = [
     ("effort", "reasoning_effort"),
@@ -98,13 +98,31 @@ impl CodexContext {
         environment
     }
 
-    /// Who approved a call.
-    pub(super) fn authority(&self) -> Authority {
+    /// Who approved a call: a person who refused it was asked, and so was one for rights beyond the sandbox.
+    pub(super) fn authority_of_call(&self, arguments: &ExactJson, rejected: bool) -> Authority {
+        let Authority { policy_reference, .. } = self.authority();
+        let is_escalated = arguments.get("with_escalated_permissions").is_some_and(ExactJson::is_truthy)
+            || arguments.text("sandbox_permissions") == Some("require_escalated");
+        match (rejected, is_escalated) {
+            (true, _) => Authority::escalated(policy_reference, "rejected"),
+            (false, true) => Authority::escalated(policy_reference, "escalated permissions"),
+            (false, false) => self.authority(),
+        }
+    }
+
+    /// Who approves under the policies of the turn.
+    fn authority(&self) -> Authority {
         let policy = plain(&self.approval);
-        let kind = if ASKED.contains(&policy.as_str()) { "policy" } else { "autonomous" };
-        let policy_reference =
-            if policy.is_empty() { String::new() } else { format!("approval_policy={policy}") };
-        Authority { kind, policy_reference }
+        let plain = policy.trim().to_lowercase().replace(['_', ' '], "-");
+        let reference = format!("approval_policy={policy}");
+        match self.approval {
+            _ if plain.is_empty() => Authority::default(),
+            // An object, or a word that is not known, is a rule as well.
+            ExactJson::String(_) if ALONE.contains(&plain.as_str()) => {
+                Authority { policy_reference: reference, ..Authority::default() }
+            }
+            _ => Authority::policy(reference),
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use super::CodexReader;
 use super::action::verbatim;
 use super::duplicate_filter::MessageForm;
 use super::held_action::add;
+use crate::OutcomeStatus;
 use crate::jsonl::JsonLine;
 use crate::shape::{plain, summary};
 use capsid_model::Result;
@@ -80,11 +81,9 @@ impl CodexReader<'_> {
             "turn_aborted" => {
                 self.emit_leftover_reasoning(Some(line))?;
                 let reason = payload.get("reason").map(plain).unwrap_or_default();
-                self.emit_note(
-                    format!("aborted:{}", line.number),
-                    summary("turn aborted", &reason),
-                    verbatim(payload),
-                )
+                let action = self.blank(format!("aborted:{}", line.number), crate::ActionKind::System);
+                let (summary, result) = (summary("turn aborted", &reason), verbatim(payload));
+                self.emit(crate::Action { summary, result, status: OutcomeStatus::Failure, ..action })
             }
             "task_complete" | "turn_complete" => {
                 self.emit_leftover_reasoning(Some(line))?;

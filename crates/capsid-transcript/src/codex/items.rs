@@ -8,7 +8,8 @@ use super::output::{CallOutput, is_output, output_of};
 use super::patch::patch_of;
 use crate::jsonl::{JsonLine, short};
 use crate::shape::{CHAT_MAX, cap_text, first_text, joined, one_line, plain, summary};
-use crate::{Action, ActionKind, ToolInvocation};
+use crate::status::StatusSignals;
+use crate::{Action, ActionKind, OutcomeStatus, ToolInvocation, TriggerKind};
 use capsid_model::Result;
 use capsid_model::exact::{ExactJson, parse_lossy};
 use capsid_model::fields;
@@ -47,6 +48,7 @@ impl CodexReader<'_> {
                 let action = Action {
                     key: format!("{key}:{}", line.number),
                     kind: ActionKind::System,
+                    trigger: TriggerKind::System,
                     agent_id: "codex".to_owned(),
                     environment: self.context.base.clone(),
                     analysis: text,
@@ -167,22 +169,28 @@ impl CodexReader<'_> {
         let mut action = self.begun(key, ActionKind::Tool);
         let output = self.output_for(id);
         action.open = output.is_none() && self.index.is_last_turn(line.position);
-        let CallOutput { mut result, failed } = output.unwrap_or_default();
+        let has_output = output.is_some();
+        let CallOutput { mut result, mut signals, rejected } = output.unwrap_or_default();
+        signals.status(
+            payload.get("status").filter(|_| has_output || payload.text("status") != Some("completed")),
+        );
+        if signals.is_silent() && has_output {
+            signals.add(OutcomeStatus::Success);
+            action.environment.insert("status_source".to_owned(), "output".into());
+        }
+        let is_done = signals.outcome() == OutcomeStatus::Success;
         let target = first_text(&arguments, &TARGETS).unwrap_or_default();
         action.summary = summary(tool, &target);
         if let Some(patch) = patch_of(tool, &arguments) {
             action.summary.push_str(&patch.counts.suffix());
-            // A patch that failed changed nothing; why it failed is what counts.
-            if !failed {
+            action.side_effects = patch.side_effects;
+            // Why a patch failed is what counts.
+            if is_done {
                 result = crate::shape::cap(patch.diff.into());
-                action.side_effects = patch.side_effects;
             }
         }
-        if failed {
-            action.summary.push_str(" (failed)");
-        }
-        action.failed = failed;
-        action.authority = self.context.authority();
+        action.end_with(&signals, " (failed)");
+        action.authority = self.context.authority_of_call(&arguments, rejected);
         action.call = Some(ToolInvocation { tool: tool.to_owned(), arguments, result, duration_ms: None });
         self.emit(action)
     }
@@ -222,22 +230,26 @@ impl CodexReader<'_> {
             result.insert("status".to_owned(), payload.get("status").cloned().unwrap_or_default());
         }
         let arguments = fields! { "query": query.as_str(), "action": action_of }.into();
-        let failed = payload.text("status") == Some("failed");
-        let end = if failed { " (failed)" } else { "" };
-        let summary = format!("{}{end}", summary("web_search", &query));
+        let mut signals = StatusSignals::default();
+        signals.status(payload.get("status"));
+        if form == MessageForm::Event {
+            signals.add(OutcomeStatus::Success);
+        }
+        let mut action = Action { summary: summary("web_search", &query), ..action };
+        action.end_with(&signals, " (failed)");
         let call = ToolInvocation {
             tool: "web_search".to_owned(),
             arguments,
             result: result.into(),
             duration_ms: None,
         };
-        self.emit(Action { summary, failed, call: Some(call), ..action })
+        self.emit(Action { call: Some(call), ..action })
     }
 
     fn image(&mut self, payload: &ExactJson, line: &JsonLine<'_>) -> Result<()> {
         let id = payload.text("id").filter(|id| !id.is_empty());
         let key = id.map_or_else(|| format!("image:{}", line.number), str::to_owned);
-        let action = self.begun(key, ActionKind::Tool);
+        let mut action = self.begun(key, ActionKind::Tool);
         let prompt = payload.get("revised_prompt").map(plain).unwrap_or_default();
         let length = payload.text("result").map(str::len);
         let status = payload.get("status").cloned().unwrap_or_default();
@@ -247,8 +259,14 @@ impl CodexReader<'_> {
             result: fields! { "status": status, "base64_length": length }.into(),
             duration_ms: None,
         };
-        let summary = summary("image_generation", &one_line(&prompt));
-        self.emit(Action { summary, call: Some(call), ..action })
+        action.summary = summary("image_generation", &one_line(&prompt));
+        let mut signals = StatusSignals::default();
+        signals.status(payload.get("status"));
+        if length.is_some() {
+            signals.add(OutcomeStatus::Success);
+        }
+        action.end_with(&signals, " (failed)");
+        self.emit(Action { call: Some(call), ..action })
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a call gave, and whether it failed.
 
 use crate::shape::{cap, without_images};
+use crate::status::{OutcomeStatus, StatusSignals};
 use capsid_model::exact::{ExactJson, parse_lossy};
 
 /// So far into a text its exit code is looked for.
@@ -10,7 +11,9 @@ const HEAD_LINES: usize = 6;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct CallOutput {
     pub(super) result: ExactJson,
-    pub(super) failed: bool,
+    pub(super) signals: StatusSignals,
+    /// A person was asked and refused.
+    pub(super) rejected: bool,
 }
 
 /// Whether an item of this type is the output of a call.
@@ -23,14 +26,29 @@ pub(super) fn output_of(payload: &ExactJson) -> CallOutput {
     let output = payload.get("output").unwrap_or(&ExactJson::Null);
     let parsed = output.as_str().filter(|text| text.starts_with('{')).and_then(|text| {
         let parsed = parse_lossy(text.as_bytes()).ok()?;
-        parsed.at(&["metadata", "exit_code"])?.as_i64().is_some().then_some(parsed)
+        let has_code = parsed.at(&["metadata", "exit_code"]).is_some_and(|code| !code.is_null());
+        has_code.then_some(parsed)
     });
     let output = parsed.as_ref().unwrap_or(output);
     let result = match output {
         ExactJson::Object(fields) => fields.get("output").or(fields.get("content")).unwrap_or(output),
         other => other,
     };
-    CallOutput { result: cap(without_images(flat(result))), failed: failed(output) }
+    let mut signals = signals(output);
+    let flat = flat(result);
+    let rejected = flat.as_str().is_some_and(is_rejected);
+    if rejected {
+        signals.add(OutcomeStatus::Blocked);
+    }
+    CallOutput { result: cap(without_images(flat)), signals, rejected }
+}
+
+/// The words with which Codex says that the user refused a call.
+fn is_rejected(text: &str) -> bool {
+    let head = text.trim_start();
+    ["exec command rejected by user", "patch rejected by user", "rejected by user"]
+        .iter()
+        .any(|start| head.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start)))
 }
 
 /// A list of texts as one text; with anything else in it, it stays a list.
@@ -42,21 +60,33 @@ fn flat(result: &ExactJson) -> ExactJson {
     texts.map_or_else(|| result.clone(), |texts| texts.join("\n").into())
 }
 
-fn failed(output: &ExactJson) -> bool {
+fn signals(output: &ExactJson) -> StatusSignals {
+    let mut signals = StatusSignals::default();
     match output {
-        ExactJson::Object(_) => match output.at(&["metadata", "exit_code"]) {
-            Some(code) if !code.is_null() => code.as_f64() != Some(0.0),
-            _ => output.get("success").is_some_and(|success| !success.is_null() && !success.is_truthy()),
-        },
-        ExactJson::String(text) => exit_code(text).is_some_and(|code| code != 0),
-        _ => false,
+        ExactJson::Object(_) => {
+            signals.exit_code(output.at(&["metadata", "exit_code"]));
+            signals.exit_code(output.get("exit_code"));
+            signals.success_mark(output.get("success"));
+            signals.error_mark(output.get("is_error").or_else(|| output.get("isError")));
+            signals.status(output.get("status"));
+        }
+        ExactJson::String(text) => {
+            if let Some(code) = exit_code(text) {
+                signals.exit_code(Some(&code.into()));
+            }
+        }
+        _ => {}
     }
+    signals
 }
 
-/// The exit code in the head that newer versions put before a shell's output.
+/// The exit code in the head that newer versions put before a shell's output. A head has a line of its own before
+/// the output, or the time that the command took.
 fn exit_code(text: &str) -> Option<i64> {
     let head: Vec<&str> = text.lines().take(HEAD_LINES).take_while(|line| *line != "Output:").collect();
-    let timed = head.iter().any(|line| line.starts_with("Wall time: "));
+    let timed = head.iter().any(|line| line.starts_with("Wall time: "))
+        || text.lines().take(HEAD_LINES + 1).any(|line| line == "Output:")
+        || head.len() == 1;
     let code = |line: &&str| {
         let code =
             line.strip_prefix("Exit code: ").or_else(|| line.strip_prefix("Process exited with code "))?;
@@ -73,7 +103,7 @@ mod tests {
     fn read(output: impl Into<ExactJson>) -> (ExactJson, bool) {
         let output: ExactJson = output.into();
         let read = output_of(&fields! { "output": output }.into());
-        (read.result, read.failed)
+        (read.result, read.signals.outcome() == crate::OutcomeStatus::Failure)
     }
 
     #[test]

@@ -125,7 +125,7 @@ impl<'a> Bubbles<'a> {
             action.result = text.into();
         } else if let Some(error) = error {
             action.kind = ActionKind::System;
-            action.failed = true;
+            action.status = crate::OutcomeStatus::Failure;
             action.summary = "request failed".to_owned();
             action.result = cap(error.clone());
         } else {
@@ -136,15 +136,15 @@ impl<'a> Bubbles<'a> {
 
     fn call(&mut self, call: ToolCall, action: &mut Action) {
         action.kind = ActionKind::Tool;
-        action.failed = call.failed;
         action.open = call.under_way;
         action.authority = call.authority;
         let target = first_text(&call.arguments, &TARGETS).unwrap_or_default();
         action.summary = summary(&call.name, &target);
         let mut result = call.result;
-        if edit::is_file_tool(&call.name) && !call.failed {
+        let is_done = call.signals.outcome() == crate::OutcomeStatus::Success;
+        if edit::is_file_tool(&call.name) {
             action.side_effects.extend(edit::side_effect(&call.name, &call.arguments));
-            if let Some((diff, counts)) = edit::diff(&call.arguments, &result) {
+            if is_done && let Some((diff, counts)) = edit::diff(&call.arguments, &result) {
                 action.summary += &counts.suffix();
                 result = diff.into();
             }
@@ -157,9 +157,7 @@ impl<'a> Bubbles<'a> {
                 action.side_effects.push(card.side_effect());
             }
         }
-        if call.failed {
-            action.summary += " (error)";
-        }
+        action.end_with(&call.signals, " (error)");
         let result = cap(without_images(result));
         action.call =
             Some(ToolInvocation { tool: call.name, arguments: call.arguments, result, duration_ms: None });

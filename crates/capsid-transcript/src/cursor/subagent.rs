@@ -86,7 +86,7 @@ impl Scorecard {
     fn count(&mut self, tool: &ExactJson) {
         let Some(call) = super::tool_call::ToolCall::parse(tool) else { return };
         self.calls += 1;
-        if edit::is_file_tool(&call.name) && !call.failed {
+        if edit::is_file_tool(&call.name) && call.signals.outcome() == crate::OutcomeStatus::Success {
             self.edits += 1;
             if let Some((_, counts)) = edit::diff(&call.arguments, &call.result) {
                 self.counts.added += counts.added;

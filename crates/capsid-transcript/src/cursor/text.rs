@@ -41,7 +41,7 @@ pub(super) fn read(
                 if let Some(error) = record.get("error").filter(|error| error.is_truthy()) {
                     each(Action {
                         kind: ActionKind::System,
-                        failed: true,
+                        status: crate::OutcomeStatus::Failure,
                         summary: format!("turn ended: {}", one_line(&crate::shape::plain(error))),
                         result: cap(error.clone()),
                         ..base
@@ -94,6 +94,8 @@ fn assistant(content: &ExactJson, base: &Action, each: &mut dyn FnMut(Action) ->
         each(Action {
             key: format!("{}:{index}", base.key),
             kind: ActionKind::Tool,
+            // The text has no results.
+            status: crate::OutcomeStatus::Pending,
             summary: summary(&tool, &first_text(&arguments, &TARGETS).unwrap_or_default()),
             call: Some(ToolInvocation { tool, arguments, ..ToolInvocation::default() }),
             ..base.clone()

@@ -1,12 +1,9 @@
 //! A call of a tool, as a bubble records it.
 
 use crate::Authority;
+use crate::status::{OutcomeStatus, StatusSignals, is_allowed};
 use capsid_model::exact::{ExactFields, ExactJson, parse_lossy};
 use capsid_model::fields;
-
-const FAILED: [&str; 4] = ["error", "failed", "cancelled", "aborted"];
-/// States of a call whose result is still to come.
-const UNDER_WAY: [&str; 5] = ["loading", "pending", "running", "streaming", "generating"];
 
 /// A call of a tool, as a bubble records it.
 pub(super) struct ToolCall {
@@ -14,7 +11,7 @@ pub(super) struct ToolCall {
     pub(super) id: String,
     pub(super) arguments: ExactJson,
     pub(super) result: ExactJson,
-    pub(super) failed: bool,
+    pub(super) signals: StatusSignals,
     pub(super) under_way: bool,
     pub(super) authority: Authority,
 }
@@ -28,22 +25,23 @@ impl ToolCall {
             _ => return None,
         };
         let result = parsed(data.get("result"));
-        let status = data.get("status").and_then(ExactJson::as_str).unwrap_or_default();
-        let decision = data.get("userDecision").and_then(ExactJson::as_str).unwrap_or_default();
-        let rejected = matches!(decision, "rejected" | "denied");
-        let has_failed = match tool.at(&["additionalData", "status"]).and_then(ExactJson::as_str) {
-            Some(state) if !state.is_empty() => state == "error",
-            _ => FAILED.contains(&status),
-        };
-        let exit_code =
-            result.get("exitCode").or_else(|| result.get("exit_code")).and_then(ExactJson::as_i64);
+        let decision = data.get("userDecision").map(crate::shape::plain).unwrap_or_default();
+        let mut signals = StatusSignals::default();
+        signals.status(data.get("status"));
+        signals.status(tool.at(&["additionalData", "status"]));
+        if is_allowed(&decision) == Some(false) {
+            signals.add(OutcomeStatus::Blocked);
+        }
+        signals.exit_code(result.get("exitCode").or_else(|| result.get("exit_code")));
+        signals.error_mark(result.get("is_error").or_else(|| result.get("isError")));
+        signals.success_mark(result.get("success"));
         Some(Self {
             name,
             id: data.get("toolCallId").and_then(ExactJson::as_str).unwrap_or_default().to_owned(),
             arguments: arguments(tool),
-            failed: has_failed || rejected || exit_code.is_some_and(|code| code != 0),
-            under_way: UNDER_WAY.contains(&status) && result.is_null(),
-            authority: decided(decision),
+            under_way: signals.is_open && result.is_null(),
+            signals,
+            authority: decided(&decision),
             result,
         })
     }
@@ -77,10 +75,11 @@ fn parsed(value: Option<&ExactJson>) -> ExactJson {
 }
 
 fn decided(decision: &str) -> Authority {
-    let kind = match decision {
-        "accepted" | "approved" => "human_approved",
-        "rejected" | "denied" => "policy",
-        _ => return Authority::default(),
-    };
-    Authority { kind, policy_reference: format!("user_decision={decision}") }
+    let reference = format!("user_decision={decision}");
+    match is_allowed(decision) {
+        _ if decision.is_empty() => Authority::default(),
+        Some(true) => Authority::approved(reference),
+        // Whatever the answer was, a person was asked.
+        _ => Authority::escalated(reference, decision),
+    }
 }

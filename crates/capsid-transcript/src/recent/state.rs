@@ -59,10 +59,10 @@ fn lines(action: &Action, request: &mut String) -> Vec<String> {
     match &action.call {
         Some(call) => {
             lines.extend(spoken("assistant", &format!("{} [TOOL: {}]", action.analysis, call.tool)));
-            lines.extend(attach_result(&plain(&call.result), action.failed));
+            lines.extend(attach_result(&plain(&call.result), action.has_failed()));
         }
         None if action.kind == ActionKind::Chat => lines.extend(spoken("assistant", &action.analysis)),
-        None if action.failed => lines.extend(attach_result(&plain(&action.result), true)),
+        None if action.has_failed() => lines.extend(attach_result(&plain(&action.result), true)),
         None => {}
     }
     lines

@@ -96,7 +96,7 @@ fn a_failure_is_one() {
     let failed = json!({"type": "tool_result", "tool_use_id": "t", "content": "no", "is_error": true});
     let read = read_lines(&[call("a", "t", "Bash", json!({"command": "x"})), user("r", json!([failed]))]);
     let action = read.get("a:0");
-    assert!(action.failed && !action.open);
+    assert!(action.has_failed() && !action.open);
     assert_eq!(action.summary, "Bash: x (error)");
 }
 

@@ -81,9 +81,13 @@ fn every_kind_of_call_is_told_with_its_output() {
     assert_eq!(read.get("call:4").call.as_ref().unwrap().arguments, exact(&json!({"_raw": "not json"})));
     assert_eq!(read.get("call:4").summary, "f call");
     let failed = read.get("c3");
-    assert!(failed.failed && failed.side_effects.is_empty() && failed.summary.ends_with(" (+1/-0) (failed)"));
+    assert!(
+        failed.has_failed()
+            && failed.side_effects.is_empty()
+            && failed.summary.ends_with(" (+1/-0) (failed)")
+    );
     assert_eq!(read.result("c3"), &"bad context".into());
-    assert!(read.get("c4").failed);
+    assert!(read.get("c4").has_failed());
     assert_eq!(read.get("output:9").result.text("output"), Some("of nobody"));
     assert_eq!(read.result("i1").get("base64_length").unwrap().as_i64(), Some(4));
 }
@@ -104,7 +108,7 @@ fn searches_are_told_once() {
     assert_eq!(read.result("websearch:0"), &exact(&json!({"query": "q", "status": "completed"})));
     assert_eq!(read.result("ws_2"), &exact(&json!({"query": "r"})));
     assert_eq!(read.get("ws_3").summary, "web_search: u (failed)");
-    assert!(read.get("ws_3").failed);
+    assert!(read.get("ws_3").has_failed());
 }
 
 #[test]

@@ -46,7 +46,7 @@ fn results_of_calls_in_words_are_found_too() {
         json!([say(1, "tool", json!({"tool": "readFile", "path": "a"})), say(2, "command", "ls"), done(9)]);
     let (actions, _) = Task::new(messages, json!(history)).read();
     assert_eq!(actions[0].call.as_ref().unwrap().result, "content of a".into());
-    assert!(actions[1].failed);
+    assert!(actions[1].has_failed());
     assert_eq!(actions[1].summary, "command: ls (error)");
 }
 
@@ -74,7 +74,7 @@ fn an_edit_shows_its_change_and_its_size() {
         (action.summary.as_str(), action.side_effects.as_slice()),
         ("editedExistingFile: f (+2/-1)", &["edited f".to_owned()][..])
     );
-    assert_eq!(action.authority, Authority { kind: "human_approved", policy_reference: String::new() });
+    assert_eq!(action.authority, Authority::approved(""));
     let call = action.call.unwrap();
     assert_eq!((call.arguments, call.result), (exact(json!({"path": "f", "diff": blocks})), blocks.into()));
     let new = json!({"tool": "newFileCreated", "path": "n", "content": "text"});
@@ -100,23 +100,25 @@ fn failures_and_refusals_are_told_by_the_result() {
     };
     let failed =
         with(json!("The tool execution failed with the following error:\n<error>\nno match\n</error>"));
-    assert!(failed.failed && failed.side_effects.is_empty());
+    assert!(failed.has_failed() && failed.side_effects.is_empty());
     assert_eq!(failed.summary, "editedExistingFile: f (error)");
     assert!(failed.call.unwrap().result.as_str().unwrap().contains("no match"));
     let denied = with(json!([{"type": "text", "text": "The user denied this operation."}]));
-    assert!(denied.failed);
+    assert!(denied.has_failed());
     assert_eq!(
         (denied.authority.kind, denied.authority.policy_reference.as_str()),
         ("policy", "user_decision=denied")
     );
-    assert!(!with(json!("saved")).failed);
+    assert!(!with(json!("saved")).has_failed());
     let mut marked = called("1", "replace_in_file", json!({"path": "f"}), json!("bad"));
     marked[1]["content"][0]["is_error"] = true.into();
-    assert!(one(ask(1, "tool", &edit), &marked).failed);
+    assert!(one(ask(1, "tool", &edit), &marked).has_failed());
     // A file may speak of errors.
     let read = json!({"tool": "readFile", "path": "f"});
     let content = json!("about\n<error>\nand exit code 1");
-    assert!(!one(say(1, "tool", &read), &called("1", "read_file", json!({"path": "f"}), content)).failed);
+    assert!(
+        !one(say(1, "tool", &read), &called("1", "read_file", json!({"path": "f"}), content)).has_failed()
+    );
 }
 
 #[test]
@@ -137,8 +139,8 @@ fn a_command_has_all_of_its_output() {
         (&exact(json!({"command": "npm test "})), &"one\ntwo".into())
     );
     assert_eq!(actions[0].side_effects, ["ran npm test"]);
-    assert!(!actions[0].failed && !actions[0].open);
-    assert!(actions[2].failed && actions[2].call.as_ref().unwrap().result == "Exit code: 1".into());
+    assert!(!actions[0].has_failed() && !actions[0].open);
+    assert!(actions[2].has_failed() && actions[2].call.as_ref().unwrap().result == "Exit code: 1".into());
 }
 
 #[test]

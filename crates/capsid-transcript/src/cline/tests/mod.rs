@@ -210,7 +210,7 @@ fn errors_are_told_and_what_is_unknown_is_kept() {
     let messages = json!([say(1, "diff_error", "f"), say(2, "task_progress", "- [x] a"),
         {"ts": 3, "type": "say", "say": "new_kind", "text": "t", "more": [1]}, {"ts": 4}, done(9)]);
     let (actions, report) = Task::new(messages, json!([])).read();
-    assert!(actions[0].failed && actions[0].kind == ActionKind::System);
+    assert!(actions[0].has_failed() && actions[0].kind == ActionKind::System);
     assert_eq!(actions[0].summary, "diff_error: f");
     assert_eq!((actions[1].kind, &actions[1].result), (ActionKind::System, &"- [x] a".into()));
     assert_eq!(

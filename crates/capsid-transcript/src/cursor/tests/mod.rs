@@ -170,7 +170,7 @@ fn a_call_tells_its_arguments_and_its_result() {
     assert_eq!((action.kind, action.summary.as_str()), (ActionKind::Tool, "read_file: a.ts"));
     assert_eq!(call_.arguments, exact(json!({"target_file": "a.ts"})));
     assert_eq!(call_.result, exact(json!({"contents": "x"})));
-    assert!(!action.failed && !action.open);
+    assert!(!action.has_failed() && !action.open);
     // What the model sent cannot be read, what the editor made of it can.
     let (_, call_) = call(json!({"name": "grep", "rawArgs": "{\"pat", "params": "{\"pattern\":\"x\"}"}));
     assert_eq!(call_.arguments, exact(json!({"pattern": "x"})));
@@ -182,7 +182,7 @@ fn a_call_tells_its_arguments_and_its_result() {
 
 #[test]
 fn failures_are_told_by_the_status_the_editor_the_user_or_the_exit_code() {
-    let failed = |data: Value| call(data).0.failed;
+    let failed = |data: Value| call(data).0.has_failed();
     for status in ["error", "failed", "cancelled", "aborted"] {
         assert!(failed(json!({"name": "t", "status": status})), "{status}");
     }
@@ -201,7 +201,7 @@ fn who_decided_is_told() {
     assert_eq!(accepted.authority.kind, "human_approved");
     assert_eq!(accepted.authority.policy_reference, "user_decision=accepted");
     let rejected = authority("rejected");
-    assert_eq!((rejected.authority.kind, rejected.failed), ("policy", true));
+    assert_eq!((rejected.authority.kind, rejected.has_failed()), ("policy", true));
     assert_eq!(authority("pending").authority, crate::Authority::default());
 }
 

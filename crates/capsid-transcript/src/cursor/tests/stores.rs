@@ -111,7 +111,7 @@ fn a_text_transcript_stands_in_where_the_database_knows_nothing() {
     );
     assert_eq!(actions[0].prompt, "Ripen");
     assert_eq!(ExactJson::from(actions[0].environment.clone()), exact(json!({"transcript_line": 2})));
-    assert!(report.finished && actions[4].failed);
+    assert!(report.finished && actions[4].has_failed());
     assert_eq!((report.broken, report.unknown), (1, [("new_thing".to_owned(), 1)].into()));
     // The same without any database.
     assert_eq!(read_all(&TranscriptSource { path, ..source }).0, actions);
