@@ -139,9 +139,10 @@ impl ClaudeReader<'_> {
         }
         let target = first_text(&arguments, &TARGETS).unwrap_or_default();
         action.summary = format!("{}{}", summary(tool, &target), shaped.suffix);
+        let is_interrupted = shaped.suffix.ends_with("(interrupted)");
         action.kind = if matches!(tool, "Agent" | "Task") { ActionKind::Agent } else { ActionKind::Tool };
         action.side_effects = shaped.side_effects;
-        action.end_with(&signals, " (error)");
+        action.end_with(&signals, if is_interrupted { "" } else { " (error)" });
         action.authority = match refusal {
             None => action.authority,
             Some(Refusal::User) => Authority::escalated(action.authority.policy_reference, "rejected"),

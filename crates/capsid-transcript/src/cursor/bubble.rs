@@ -157,6 +157,9 @@ impl<'a> Bubbles<'a> {
                 action.side_effects.push(card.side_effect());
             }
         }
+        if call.has_no_status {
+            action.environment.insert("status_source".to_owned(), "output".into());
+        }
         action.end_with(&call.signals, " (error)");
         let result = cap(without_images(result));
         action.call =

@@ -1,7 +1,7 @@
 //! A call of a tool, as a bubble records it.
 
 use crate::Authority;
-use crate::status::{OutcomeStatus, StatusSignals, is_allowed};
+use crate::status::{OutcomeStatus, StatusSignals, StatusWord, is_allowed, look_up};
 use capsid_model::exact::{ExactFields, ExactJson, parse_lossy};
 use capsid_model::fields;
 
@@ -13,6 +13,8 @@ pub(super) struct ToolCall {
     pub(super) result: ExactJson,
     pub(super) signals: StatusSignals,
     pub(super) under_way: bool,
+    /// Whether only the result says how it ended.
+    pub(super) has_no_status: bool,
     pub(super) authority: Authority,
 }
 
@@ -35,10 +37,16 @@ impl ToolCall {
         signals.exit_code(result.get("exitCode").or_else(|| result.get("exit_code")));
         signals.error_mark(result.get("is_error").or_else(|| result.get("isError")));
         signals.success_mark(result.get("success"));
+        // A result without any status is one nevertheless.
+        let has_no_status = signals.is_silent() && !result.is_null();
+        if has_no_status {
+            signals.add(OutcomeStatus::Success);
+        }
         Some(Self {
             name,
             id: data.get("toolCallId").and_then(ExactJson::as_str).unwrap_or_default().to_owned(),
             arguments: arguments(tool),
+            has_no_status,
             under_way: signals.is_open && result.is_null(),
             signals,
             authority: decided(&decision),
@@ -77,7 +85,7 @@ fn parsed(value: Option<&ExactJson>) -> ExactJson {
 fn decided(decision: &str) -> Authority {
     let reference = format!("user_decision={decision}");
     match is_allowed(decision) {
-        _ if decision.is_empty() => Authority::default(),
+        _ if decision.is_empty() || look_up(decision) == StatusWord::Open => Authority::default(),
         Some(true) => Authority::approved(reference),
         // Whatever the answer was, a person was asked.
         _ => Authority::escalated(reference, decision),

@@ -5,3 +5,4 @@ mod build;
 mod conversation;
 mod damage;
 mod forks;
+mod statuses;

@@ -79,9 +79,12 @@ fn an_edit_shows_its_change_and_its_size() {
     assert_eq!((call.arguments, call.result), (exact(json!({"path": "f", "diff": blocks})), blocks.into()));
     let new = json!({"tool": "newFileCreated", "path": "n", "content": "text"});
     let action = one(say(1, "tool", &new), &[]);
-    assert_eq!((action.authority, action.side_effects), (Authority::default(), vec!["wrote n".to_owned()]));
+    assert_eq!((action.authority, action.side_effects), (Authority::default(), Vec::new()));
+    assert_eq!(action.status, crate::OutcomeStatus::Pending, "nothing says that it was written");
+    assert_eq!(action.environment.get("unconfirmed_effects"), Some(&exact(json!(["wrote n"]))));
     assert_eq!(action.call.unwrap().result, "text".into());
-    let gone = one(say(1, "tool", json!({"tool": "fileDeleted", "path": "n"})), &[]);
+    let deleted = called("1", "delete_file", json!({"path": "n"}), json!("deleted"));
+    let gone = one(say(1, "tool", json!({"tool": "fileDeleted", "path": "n"})), &deleted);
     assert_eq!(gone.side_effects, ["deleted n"]);
     let read = one(say(1, "tool", json!({"tool": "readFile", "path": "n", "content": "/r/n"})), &[]);
     assert!(read.call.unwrap().result.is_null());
@@ -104,10 +107,10 @@ fn failures_and_refusals_are_told_by_the_result() {
     assert_eq!(failed.summary, "editedExistingFile: f (error)");
     assert!(failed.call.unwrap().result.as_str().unwrap().contains("no match"));
     let denied = with(json!([{"type": "text", "text": "The user denied this operation."}]));
-    assert!(denied.has_failed());
+    assert_eq!(denied.status, crate::OutcomeStatus::Blocked);
     assert_eq!(
         (denied.authority.kind, denied.authority.policy_reference.as_str()),
-        ("policy", "user_decision=denied")
+        ("escalated", "user_decision=denied")
     );
     assert!(!with(json!("saved")).has_failed());
     let mut marked = called("1", "replace_in_file", json!({"path": "f"}), json!("bad"));

@@ -187,11 +187,51 @@ fn failures_are_told_by_the_status_the_editor_the_user_or_the_exit_code() {
         assert!(failed(json!({"name": "t", "status": status})), "{status}");
     }
     assert!(failed(json!({"name": "t", "status": "completed", "additionalData": {"status": "error"}})));
-    assert!(!failed(json!({"name": "t", "status": "error", "additionalData": {"status": "success"}})));
+    assert!(failed(json!({"name": "t", "status": "error", "additionalData": {"status": "success"}})));
     assert!(failed(json!({"name": "t", "status": "completed", "result": "{\"exitCode\":1}"})));
     assert!(!failed(json!({"name": "t", "status": "completed", "result": "{\"exitCode\":0}"})));
     let (action, _) = call(json!({"name": "run", "status": "error", "params": {"command": "npm\ntest"}}));
     assert_eq!(action.summary, "run: npm test (error)");
+}
+
+#[test]
+fn cursor_cancelled_rejected_timeout_and_unknown_words_are_no_success() {
+    let ended = |status: &str| {
+        let (action, _) = call(
+            json!({"name": "delete_file", "status": status, "params": {"path": "a.txt"}, "result": "{}"}),
+        );
+        assert!(action.side_effects.is_empty(), "{status}");
+        assert_eq!(action.environment.get("unconfirmed_effects"), Some(&exact(json!(["deleted a.txt"]))));
+        assert_eq!(action.environment.get("tool_status"), Some(&status.into()));
+        (action.status.name(), action.summary)
+    };
+    for status in ["CANCELLED", "canceled", "timeout", "Timed Out"] {
+        assert_eq!(ended(status).0, "failure", "{status}");
+    }
+    assert_eq!(ended("rejected").0, "blocked");
+    let (status, summary) = ended("zombie");
+    assert_eq!((status, summary.as_str()), ("pending", "delete_file: a.txt (status unknown: zombie)"));
+    let (action, _) = call(json!({"name": "t", "status": "COMPLETED", "result": "{}"}));
+    assert_eq!(action.status, crate::OutcomeStatus::Success);
+}
+
+#[test]
+fn cursor_an_additional_status_does_not_hide_the_status() {
+    let (action, _) =
+        call(json!({"name": "t", "status": "cancelled", "additionalData": {"status": "success"}}));
+    assert_eq!(action.status, crate::OutcomeStatus::Failure);
+    assert_eq!(action.environment.get("tool_status"), Some(&exact(json!(["cancelled", "success"]))));
+}
+
+#[test]
+fn cursor_a_decision_in_any_case_an_exit_code_as_text_and_loading_with_a_result_count() {
+    let (action, _) = call(json!({"name": "t", "status": "completed", "userDecision": "Rejected"}));
+    assert_eq!(action.status, crate::OutcomeStatus::Blocked);
+    assert_eq!((action.authority.kind, action.authority.decision.as_str()), ("escalated", "Rejected"));
+    let (action, _) = call(json!({"name": "t", "status": "completed", "result": {"exitCode": "2"}}));
+    assert_eq!(action.status, crate::OutcomeStatus::Failure);
+    let (action, _) = call(json!({"name": "t", "status": "loading", "result": {"a": 1}}));
+    assert_eq!((action.status, action.open), (crate::OutcomeStatus::Pending, false));
 }
 
 #[test]
@@ -201,7 +241,7 @@ fn who_decided_is_told() {
     assert_eq!(accepted.authority.kind, "human_approved");
     assert_eq!(accepted.authority.policy_reference, "user_decision=accepted");
     let rejected = authority("rejected");
-    assert_eq!((rejected.authority.kind, rejected.has_failed()), ("policy", true));
+    assert_eq!((rejected.authority.kind, rejected.has_failed()), ("escalated", true));
     assert_eq!(authority("pending").authority, crate::Authority::default());
 }
 
@@ -323,7 +363,11 @@ fn a_sub_agent_has_a_scorecard() {
     );
     state.bubble("child", "1", user("look"));
     state.bubble("child", "2", tool(json!({"name": "read_file"})));
-    state.bubble("child", "3", tool(json!({"name": "write", "params": {"path": "f", "contents": "a\nb"}})));
+    state.bubble(
+        "child",
+        "3",
+        tool(json!({"name": "write", "status": "completed", "params": {"path": "f", "contents": "a\nb"}})),
+    );
     let (actions, _) = state.read();
     assert_eq!(actions[0].summary, "task_v2: explore [explore: 1 edits, +2/-0, 2 tool calls]");
     assert_eq!(actions[0].side_effects, ["delegated to explore subagent (3 messages)"]);
