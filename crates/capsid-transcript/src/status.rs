@@ -91,7 +91,7 @@ fn plain_word(word: &str) -> String {
 }
 
 /// Looks a word up, without case, `-`, `_` and space.
-pub(crate) fn look_up(word: &str) -> StatusWord {
+pub(crate) fn parse_status(word: &str) -> StatusWord {
     let plain = plain_word(word);
     let is_in = |words: &[&str]| words.contains(&plain.as_str());
     match () {
@@ -122,7 +122,7 @@ impl StatusSignals {
         if word.trim().is_empty() {
             return;
         }
-        match look_up(&word) {
+        match parse_status(&word) {
             StatusWord::Known(status) => self.add(status),
             StatusWord::Open => {
                 self.is_open = true;
@@ -235,7 +235,7 @@ mod tests {
         for word in ["Rejected", "DENIED", "skipped"] {
             assert_eq!(outcome(word), OutcomeStatus::Blocked, "{word}");
         }
-        assert_eq!(look_up("In Progress"), StatusWord::Open);
+        assert_eq!(parse_status("In Progress"), StatusWord::Open);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A call of a tool, as a bubble records it.
 
 use crate::Authority;
-use crate::status::{OutcomeStatus, StatusSignals, StatusWord, is_allowed, look_up};
+use crate::status::{OutcomeStatus, StatusSignals, StatusWord, is_allowed, parse_status};
 use capsid_model::exact::{ExactFields, ExactJson, parse_lossy};
 use capsid_model::fields;
 
@@ -85,7 +85,7 @@ fn parsed(value: Option<&ExactJson>) -> ExactJson {
 fn decided(decision: &str) -> Authority {
     let reference = format!("user_decision={decision}");
     match is_allowed(decision) {
-        _ if decision.is_empty() || look_up(decision) == StatusWord::Open => Authority::default(),
+        _ if decision.is_empty() || parse_status(decision) == StatusWord::Open => Authority::default(),
         Some(true) => Authority::approved(reference),
         // Whatever the answer was, a person was asked.
         _ => Authority::escalated(reference, decision),
