@@ -3,7 +3,6 @@
 
 pub mod bundle;
 pub mod chain;
-mod document;
 pub mod home;
 pub mod keys;
 pub mod meta;

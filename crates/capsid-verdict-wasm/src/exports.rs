@@ -9,7 +9,7 @@ use crate::VerdictModule;
 use std::cell::RefCell;
 
 thread_local! {
-    static MODULE: RefCell<VerdictModule> = const { RefCell::new(VerdictModule::new()) };
+    static MODULE: RefCell<VerdictModule> = RefCell::default();
 }
 
 fn with_module<T>(call: impl FnOnce(&mut VerdictModule) -> T) -> T {
@@ -38,4 +38,34 @@ extern "C" fn capsid_output_len() -> usize {
 #[unsafe(no_mangle)]
 extern "C" fn capsid_hash() {
     with_module(VerdictModule::hash);
+}
+
+// SAFETY: the only symbol of this name.
+#[unsafe(no_mangle)]
+extern "C" fn capsid_set_keys() {
+    with_module(VerdictModule::set_keys);
+}
+
+// SAFETY: the only symbol of this name.
+#[unsafe(no_mangle)]
+extern "C" fn capsid_set_words() {
+    with_module(VerdictModule::set_words);
+}
+
+// SAFETY: the only symbol of this name.
+#[unsafe(no_mangle)]
+extern "C" fn capsid_check() {
+    with_module(VerdictModule::check);
+}
+
+// SAFETY: the only symbol of this name.
+#[unsafe(no_mangle)]
+extern "C" fn capsid_search() {
+    with_module(VerdictModule::search);
+}
+
+// SAFETY: the only symbol of this name.
+#[unsafe(no_mangle)]
+extern "C" fn capsid_record() {
+    with_module(VerdictModule::record);
 }

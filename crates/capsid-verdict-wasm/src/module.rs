@@ -1,22 +1,25 @@
 //! The state of one instance of the module.
 
-use sha3::{Digest, Sha3_256};
+use crate::facets::{has_words, parse_content};
+use crate::row::{check_record, to_row};
+use crate::split::next_value;
+use capsid_verdict::document::from_sealed;
+use capsid_verdict::hash::sha3_hex;
+use capsid_verdict::stored::StoredRecord;
+use capsid_verdict::verify::VerifyOptions;
+use capsid_verdict::{KeyOrigin, KeySet, PublicKey};
+use serde_json::{Value, json};
 
-const DIGITS: &[u8; 16] = b"0123456789abcdef";
-
-/// One instance: the bytes that came in last, and the result that goes out.
+/// One instance: the keys, the words that are searched, the bytes that came in last, and the result that goes out.
 #[derive(Debug, Default)]
 pub struct VerdictModule {
     input: Vec<u8>,
     output: Vec<u8>,
+    keys: KeySet,
+    words: String,
 }
 
 impl VerdictModule {
-    /// An instance without input.
-    pub const fn new() -> Self {
-        Self { input: Vec::new(), output: Vec::new() }
-    }
-
     /// Makes room for input and returns it to be filled.
     pub fn resize_input(&mut self, len: usize) -> &mut [u8] {
         self.input.clear();
@@ -31,21 +34,112 @@ impl VerdictModule {
 
     /// Hashes the input.
     pub fn hash(&mut self) {
-        let digest = Sha3_256::digest(&self.input);
-        let digits = digest.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-        self.output = digits.map(|digit| DIGITS[usize::from(digit)]).collect();
+        self.output = sha3_hex(&self.input).into_bytes();
     }
+
+    /// Takes the keys of the input, `[[hex, origin], ...]`, in place of those before, and lists those that are keys.
+    pub fn set_keys(&mut self) {
+        let listed: Vec<(String, String)> = serde_json::from_slice(&self.input).unwrap_or_default();
+        self.keys = KeySet::default();
+        for (hex, origin) in listed {
+            if let (Ok(key), Some(origin)) = (PublicKey::from_hex(&hex), parse_origin(&origin)) {
+                self.keys.add(key, origin);
+            }
+        }
+        let keys = self.keys.iter().map(|one| {
+            json!([one.key.hex(), one.key.fingerprint(), one.origin.as_str(), self.keys.is_own(&one.key)])
+        });
+        self.output = Value::Array(keys.collect()).to_string().into_bytes();
+    }
+
+    /// Takes the words of the input for searches.
+    pub fn set_words(&mut self) {
+        self.words = String::from_utf8_lossy(&self.input).to_lowercase();
+    }
+
+    /// Checks the records of the input, a piece of a chain file.
+    pub fn check(&mut self) {
+        let options = VerifyOptions { signatures: true, ..VerifyOptions::default() };
+        let rows = records(&self.input).map(|(place, stored)| match stored {
+            Some(stored) => to_row(place, stored, &self.keys, &options),
+            None => Value::Null,
+        });
+        self.output = Value::Array(rows.collect()).to_string().into_bytes();
+    }
+
+    /// Which records of the input have the words, by their place in it.
+    pub fn search(&mut self) {
+        let found = records(&self.input).enumerate().filter_map(|(at, (_, stored))| {
+            has_words(&parse_content(&stored?.canonical), &self.words).then_some(at)
+        });
+        self.output = Value::from_iter(found).to_string().into_bytes();
+    }
+
+    /// One record whole, with its exact text.
+    pub fn record(&mut self) {
+        let options = VerifyOptions { signatures: true, ..VerifyOptions::default() };
+        let record = std::str::from_utf8(&self.input).map_or(Value::Null, |text| {
+            let (stored, verdict) = check_record(from_sealed(text), &self.keys, &options);
+            json!({
+                "canonical": stored.canonical,
+                "computed_hash": sha3_hex(stored.canonical.as_bytes()),
+                "signature": stored.seal.signature,
+                "signature_pq": stored.seal.signature_pq,
+                "verdict": verdict,
+            })
+        });
+        self.output = record.to_string().into_bytes();
+    }
+}
+
+fn records(bytes: &[u8]) -> impl Iterator<Item = ((usize, usize), Option<StoredRecord>)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let (start, end) = next_value(bytes, at)?;
+        at = end;
+        let text = bytes.get(start..end).and_then(|bytes| std::str::from_utf8(bytes).ok());
+        Some(((start, end), text.map(from_sealed)))
+    })
+}
+
+fn parse_origin(word: &str) -> Option<KeyOrigin> {
+    let origins =
+        [KeyOrigin::Bundled, KeyOrigin::Known, KeyOrigin::Retired, KeyOrigin::Own, KeyOrigin::Pinned];
+    origins.into_iter().find(|origin| origin.as_str() == word)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn call(module: &mut VerdictModule, input: &[u8], method: fn(&mut VerdictModule)) -> String {
+        module.resize_input(input.len()).copy_from_slice(input);
+        method(module);
+        String::from_utf8(module.output().to_vec()).unwrap()
+    }
+
     #[test]
     fn the_hash_of_the_input_is_the_output() {
-        let mut module = VerdictModule::new();
-        module.resize_input(3).copy_from_slice(b"abc");
-        module.hash();
-        assert_eq!(module.output(), b"3a985da74fe225b2045c172d6bd390bd855f086e3e9d525b46bfe24511431532");
+        let digits = call(&mut VerdictModule::default(), b"abc", VerdictModule::hash);
+        assert_eq!(digits, "3a985da74fe225b2045c172d6bd390bd855f086e3e9d525b46bfe24511431532");
+    }
+
+    #[test]
+    fn a_chunk_has_a_row_for_each_of_its_records_and_none_for_bytes_that_are_no_text() {
+        let mut module = VerdictModule::default();
+        let rows = call(&mut module, b"{\"id\":\"a\"}, [], {\"x\":\"\xff\"}", VerdictModule::check);
+        let rows: Vec<Value> = serde_json::from_str(&rows).unwrap();
+        assert_eq!(rows.len(), 3);
+        assert_eq!((&rows[0][0], &rows[0][1]), (&json!(0), &json!(10)));
+        assert_eq!(rows[1][2][3], json!(["malformed", "hash is not 64 hex digits"]));
+        assert_eq!(rows[2], Value::Null);
+    }
+
+    #[test]
+    fn a_search_looks_into_arguments_and_results_in_any_case() {
+        let mut module = VerdictModule::default();
+        call(&mut module, b"NEEDLE", VerdictModule::set_words);
+        let chunk = br#"{"id":"a","x":[{"y":"a Needle"}]},{"id":"needle-not"},{"id":"b"}"#;
+        assert_eq!(call(&mut module, chunk, VerdictModule::search), "[0,1]");
     }
 }

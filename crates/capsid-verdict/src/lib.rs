@@ -2,6 +2,7 @@
 #![warn(missing_docs)]
 
 pub mod claim;
+pub mod document;
 mod evaluate;
 pub mod evidence;
 mod finding;

@@ -1,9 +1,9 @@
 //! Reading a chain database of either reference tool, a few records at a time.
 
 use super::open::{no_chain, problem, reader, refuse_views};
-use crate::document::from_document;
 use crate::{RecordColumns, RecordSeal, StoredRecord};
 use capsid_model::{Code, Problem, Result};
+use capsid_verdict::document::from_document;
 use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, Row, params};
 use std::borrow::Borrow;

@@ -2,9 +2,9 @@
 
 use super::scan::FileScanner;
 use crate::StoredRecord;
-use crate::document::from_sealed;
 use capsid_model::Result;
 use capsid_model::exact::{ExactFields, ExactJson, parse};
+use capsid_verdict::document::from_sealed;
 use std::path::Path;
 
 /// The member of a chain file that holds its records.

@@ -1,13 +1,13 @@
 //! Records that came as JSON documents: the text that was hashed is made again from what was read, and from nothing else.
 
 use crate::hash::sha3_hex;
-use crate::{RecordColumns, RecordSeal, StoredRecord};
+use crate::stored::{RecordColumns, RecordSeal, StoredRecord};
 use capsid_model::exact::{ExactFields, ExactJson, canonical, canonical_ascii, parse_unambiguous};
 
 const SEAL_FIELDS: [&str; 5] = ["hash", "signature", "signature_pq", "signed_at", "signed_by"];
 
 /// A document with its seal, as `qp-capsule` stores them in a database.
-pub(crate) fn from_document(text: String, seal: RecordSeal, columns: RecordColumns) -> StoredRecord {
+pub fn from_document(text: String, seal: RecordSeal, columns: RecordColumns) -> StoredRecord {
     let canonical = match parse_unambiguous(&text) {
         Ok(ExactJson::Object(mut fields)) => {
             // Copies of the seal are no content. Anything else by their names is, and then does not verify.
@@ -28,7 +28,7 @@ pub(crate) fn from_document(text: String, seal: RecordSeal, columns: RecordColum
 /// A sealed record as one object: its content with the seal among it, or a bundle's form with the hashed text as it is.
 ///
 /// What is neither comes back as a record without a seal, which does not verify.
-pub(crate) fn from_sealed(text: &str) -> StoredRecord {
+pub fn from_sealed(text: &str) -> StoredRecord {
     let Ok(ExactJson::Object(mut fields)) = parse_unambiguous(text) else {
         return StoredRecord { canonical: text.to_owned(), seal: RecordSeal::default(), columns: None };
     };
