@@ -14,7 +14,6 @@ export default defineConfig({
 	publicDir: false,
 	resolve: {
 		alias: {
-			'$lib/explorer/start': lib('explorer/startInPage.ts'),
 			$lib: lib('')
 		}
 	},

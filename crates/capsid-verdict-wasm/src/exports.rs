@@ -69,3 +69,21 @@ extern "C" fn capsid_search() {
 extern "C" fn capsid_record() {
     with_module(VerdictModule::record);
 }
+
+// SAFETY: the only symbol of this name.
+#[unsafe(no_mangle)]
+extern "C" fn capsid_evaluate() {
+    with_module(VerdictModule::evaluate);
+}
+
+// SAFETY: the only symbol of this name.
+#[unsafe(no_mangle)]
+extern "C" fn capsid_fold(chain: u32) {
+    with_module(|module| module.fold(chain));
+}
+
+// SAFETY: the only symbol of this name.
+#[unsafe(no_mangle)]
+extern "C" fn capsid_end_fold(chain: u32) {
+    with_module(|module| module.end_fold(chain));
+}

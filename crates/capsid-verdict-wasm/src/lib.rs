@@ -2,6 +2,7 @@
 
 mod exports;
 mod facets;
+mod fold;
 mod module;
 mod row;
 mod split;

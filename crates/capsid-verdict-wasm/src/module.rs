@@ -1,14 +1,17 @@
 //! The state of one instance of the module.
 
 use crate::facets::{has_words, parse_content};
+use crate::fold::{RowFold, evaluate_chains};
 use crate::row::{check_record, to_row};
 use crate::split::next_value;
 use capsid_verdict::document::from_sealed;
+use capsid_verdict::evidence::ChainEvidence;
 use capsid_verdict::hash::sha3_hex;
 use capsid_verdict::stored::StoredRecord;
 use capsid_verdict::verify::VerifyOptions;
 use capsid_verdict::{KeyOrigin, KeySet, PublicKey};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// One instance: the keys, the words that are searched, the bytes that came in last, and the result that goes out.
 #[derive(Debug, Default)]
@@ -17,6 +20,8 @@ pub struct VerdictModule {
     output: Vec<u8>,
     keys: KeySet,
     words: String,
+    folds: BTreeMap<u32, RowFold>,
+    folded: BTreeMap<String, ChainEvidence>,
 }
 
 impl VerdictModule {
@@ -73,6 +78,28 @@ impl VerdictModule {
             has_words(&parse_content(&stored?.canonical), &self.words).then_some(at)
         });
         self.output = Value::from_iter(found).to_string().into_bytes();
+    }
+
+    /// Takes the rows of the input as the next of a chain. A number distinguishes chains that are read at once.
+    pub fn fold(&mut self, chain: u32) {
+        let rows: Vec<Value> = serde_json::from_slice(&self.input).unwrap_or_default();
+        let fold = self.folds.entry(chain).or_insert_with(RowFold::begin);
+        for row in &rows {
+            fold.push(&row[2], &self.keys);
+        }
+    }
+
+    /// Ends a chain, whose id is the input, and tells what its records come to.
+    pub fn end_fold(&mut self, chain: u32) {
+        let (verdict, evidence) = self.folds.remove(&chain).unwrap_or_else(RowFold::begin).end();
+        self.folded.insert(String::from_utf8_lossy(&self.input).into_owned(), evidence);
+        self.output = verdict.to_string().into_bytes();
+    }
+
+    /// The verdict on all chains that ended, with the claims and expectations of the input.
+    pub fn evaluate(&mut self) {
+        let asked = serde_json::from_slice(&self.input).unwrap_or_default();
+        self.output = evaluate_chains(&asked, &self.folded).to_string().into_bytes();
     }
 
     /// One record whole, with its exact text.

@@ -45,7 +45,7 @@ fn to_value(checked: &CheckedRecord, stored: &StoredRecord, keys: &KeySet) -> Va
 }
 
 fn holding(by: &TrustedKey, pq_unchecked: bool) -> Value {
-    json!([null, by.key.fingerprint(), by.origin.as_str(), pq_unchecked])
+    json!([null, by.key.hex(), by.origin.as_str(), pq_unchecked])
 }
 
 fn signature_alone(seal: &RecordSeal, keys: &KeySet) -> Value {

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { BundleFault, Engine, Verdict } from './types';
-import { createEngine } from './engine';
+import { createTestEngine } from '../../../tests/helpers/testEngine';
 import { LOCAL_SOURCE, serveFiles } from '../../../tests/helpers/localViewer';
 
 interface ChainVerdict {
@@ -85,7 +85,7 @@ async function marksAgree(engine: Engine, { chain, length, isIntact }: Verdict):
 describe('page and program agree', () => {
 	it.each(cases)('$name', { timeout: 60_000 }, async (one) => {
 		serveFiles({ ...one.files, 'keys.json': JSON.stringify({ own: one.own, pinned: one.pinned }) });
-		const engine = createEngine();
+		const engine = createTestEngine();
 		const opening = engine.open(LOCAL_SOURCE, []);
 		if (one.verdict.error !== undefined) {
 			await expect(opening).rejects.toThrow();

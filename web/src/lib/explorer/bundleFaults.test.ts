@@ -1,10 +1,10 @@
 /** What is wrong with a bundle as a whole reaches the page, also where every chain in it is good. */
 import { expect, test } from 'vitest';
-import { createEngine } from './engine';
+import { createTestEngine } from '../../../tests/helpers/testEngine';
 
 const faults = async (index: unknown) => {
 	const text = typeof index === 'string' ? index : JSON.stringify(index);
-	const bundle = await createEngine().open({ kind: 'page', files: { 'index.json': text } }, []);
+	const bundle = await createTestEngine().open({ kind: 'page', files: { 'index.json': text } }, []);
 	return bundle.faults.map(({ code }) => code);
 };
 

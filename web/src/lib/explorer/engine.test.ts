@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { VECTORS_MISSING, findSharedVectors } from '../../../tests/helpers/sharedVectors';
-import { createEngine } from './engine';
+import { createTestEngine } from '../../../tests/helpers/testEngine';
 
 const folder = findSharedVectors('sealed/bundle-sample');
 
@@ -12,7 +12,7 @@ describe('a bundle of another tool', () => {
 		const files = Object.fromEntries(
 			readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')])
 		);
-		const engine = createEngine();
+		const engine = createTestEngine();
 		const bundle = await engine.open({ kind: 'page', files }, []);
 		expect(bundle.chains).toHaveLength(4);
 		expect(bundle.meta).toBe(4);

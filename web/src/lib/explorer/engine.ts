@@ -1,30 +1,36 @@
 import { readIndex, type Index } from '$lib/seal/bundle';
 import { at, parse } from '$lib/seal/json';
-import { fingerprint, KeySet, publicKey } from '$lib/seal/keys';
 import { unhex } from '$lib/seal/hex';
-import { pqCheck, type PqCheck } from '$lib/seal/pq';
-import { checkSignature, isFault } from '$lib/seal/record';
-import { sha3 } from '$lib/seal/hash';
-import { skim } from '$lib/seal/skim';
+import { pqCheck } from '$lib/seal/pq';
 import type {
 	Bundle,
 	BundleFault,
+	BundleSource,
 	ChainSummary,
-	RecordView,
 	Engine,
-	RecordProblem,
-	SearchResult,
+	MetaView,
 	Progress,
+	RecordProblem,
 	RecordQuery,
-	BundleSource
+	RecordView,
+	SearchResult,
+	TamperDemo,
+	UseSpan,
+	Verdict
 } from './types';
-import { isTooDeep, toTimelineRow, parseSections } from './entry';
-import { openFiles, readText, type BundleFiles } from './files';
-import { LoadedChain, type OnStep } from './loadedChain';
-import { compareWithMeta } from './metaRows';
-import { sortByTime, searchRecords, type PositionedEntry } from './search';
-import { ClosedError, Slices, throttle } from './slices';
+import { LocalPool, type CheckPool } from './checkPool';
+import { BufferStore, cutChunks } from './chunks';
+import { isTooDeep, parseSections } from './entry';
 import { EngineError } from './engineError';
+import { evaluateChain } from './evaluateChain';
+import { openFiles, readText, type BundleFiles } from './files';
+import { compareWithMeta } from './metaRows';
+import { toTrust } from './rowIndex';
+import { checkPostQuantum, ScannedChain, type ScanTools } from './scannedChain';
+import { listRecords, searchRecords, sortByTime, type PositionedRecord } from './search';
+import { ClosedError, Slices } from './slices';
+import { summarizeUse } from './useSpans';
+import { Verifier, type RowChecks, type WholeRecord } from './verifier';
 
 /** The name that the meta-chain goes by, unless a chain of the bundle has it. */
 export const META = 'meta';
@@ -32,62 +38,96 @@ export const META = 'meta';
 /** A search over everything loads no more records than this: they would not fit into a browser's memory. */
 const MAX_RECORDS = 400_000;
 
-/** How long work may hold the thread, in milliseconds: in a worker only other questions wait, beside the page the reader. */
-export const SLICE_MS = { worker: 40, page: 12 };
+/** Beside the page a chunk must fit into a slice of 12 ms; workers get larger ones. */
+const CHUNK_SIZE = { worker: 256 << 10, page: 64 << 10 };
+const SLICE_MS = 12;
+
+export interface EngineParts {
+	module: WebAssembly.Module;
+	/** Starts the check workers; without it, records are checked in this thread, in slices. */
+	startPool?: (module: WebAssembly.Module) => CheckPool | null;
+}
 
 /** What is open now. Opening something else ends all work on it. */
 interface OpenBundleState {
-	files: BundleFiles;
-	chains: Map<string, LoadedChain>;
-	meta: LoadedChain | null;
-	keys: KeySet;
-	pq: Promise<PqCheck | null>;
+	tools: ScanTools;
+	index: Index;
+	chains: Map<string, ScannedChain>;
+	meta: ScannedChain | null;
+	require: 'pinned' | 'any';
+	isHome: boolean;
 	stop: AbortController;
 }
 
-export function createEngine(slice = SLICE_MS.page): Engine {
-	return new PageEngine(slice);
+export function createEngine(parts: EngineParts): Engine {
+	return new PageEngine(parts);
 }
 
 class PageEngine implements Engine {
 	private opened: OpenBundleState | null = null;
 	/** Ends the work on what was opened last, also while it is being opened. */
 	private opening: AbortController | null = null;
-	private all: PositionedEntry[] | null = null;
+	private readonly verifier: Verifier;
+	private readonly shared: CheckPool | null;
+	private folds = 0;
+	/** The last search of all texts. */
+	private deep: { key: string; found: Promise<Map<ScannedChain, Set<number>>> } | null = null;
 
-	constructor(private readonly slice: number) {}
+	constructor({ module, startPool }: EngineParts) {
+		this.verifier = new Verifier(module);
+		this.shared = startPool?.(module) ?? null;
+	}
 
 	async open(source: BundleSource, pinned: string[]): Promise<Bundle> {
-		this.close();
+		this.leave();
 		const stop = (this.opening = new AbortController());
 		const files = openFiles(source, stop.signal);
-		const index = await readBundle(files);
-		const chains = new Map<string, LoadedChain>();
+		const index = await readBundle(files, (hex) => this.verifier.setKeys([[hex, 'bundled']]).length > 0);
+		const chains = new Map<string, ScannedChain>();
 		for (const listed of index.chains) {
-			if (!chains.has(listed.id)) {
-				chains.set(listed.id, new LoadedChain(listed.id, `${listed.id}.json`, listed, listed.claim));
-			}
+			if (!chains.has(listed.id))
+				chains.set(listed.id, new ScannedChain(listed.id, `${listed.id}.json`, listed, listed.claim));
 		}
-		const keys = new KeySet();
-		index.keys.forEach((key) => keys.add(key, 'bundled'));
-		if (source.kind === 'local') await addLocalKeys(keys, files);
-		pinned.forEach((pin) => addPin(keys, pin));
-		const hasMeta = index.meta !== null || files.has('meta.json') === true;
-		const meta = hasMeta ? new LoadedChain(META, 'meta.json', null, index.meta) : null;
-		const pq = keys.pq ? pqCheck(keys.pq) : Promise.resolve(null);
+		const local = source.kind === 'local' ? await readLocalKeys(files) : NO_KEYS;
+		const named: [string, string][] = [...index.keys.map((key): [string, string] => [key, 'bundled']), ...local.keys];
+		// A fingerprint pins every key here that begins with it.
+		const pins = pinned.flatMap((pin) =>
+			pin.length === 64 ? [pin] : named.map(([key]) => key).filter((key) => key.startsWith(pin))
+		);
+		const keys: [string, string][] = [...named, ...pins.map((pin): [string, string] => [pin, 'pinned'])];
+		const known = this.verifier.setKeys(keys);
+		const pool = this.shared ?? new LocalPool(this.verifier, new Slices(SLICE_MS, stop.signal));
+		pool.setKeys(keys);
+		const pq = local.pq ? await pqCheck(local.pq) : null;
 		if (stop.signal.aborted) throw new ClosedError();
-		this.opened = { files, chains, meta, keys, pq, stop };
+		const hasMeta = index.meta !== null || files.has('meta.json') === true;
+		const meta = hasMeta ? new ScannedChain(META, 'meta.json', null, index.meta) : null;
+		this.opened = {
+			tools: {
+				files,
+				pool,
+				verifier: this.verifier,
+				buffers: new BufferStore(this.shared ? CHUNK_SIZE.worker : CHUNK_SIZE.page),
+				pq,
+				ownKeys: new Set(known.filter(([, , , isOwn]) => isOwn).map(([hex]) => hex)),
+				nextFold: () => this.folds++
+			},
+			index,
+			chains,
+			meta,
+			require: known.some(([, , origin]) => origin === 'pinned') || pinned.length > 0 ? 'pinned' : 'any',
+			isHome: local.isHome,
+			stop
+		};
 		let length = index.meta?.length ?? null;
 		if (meta && length === null) {
-			await meta.load(files, this.slices(this.opened), () => undefined);
-			length = meta.entries.length;
+			await meta.scan(this.opened.tools);
+			length = meta.index.count;
 		}
 		return {
 			generatedAt: index.generatedAt,
 			chains: [...chains.values()].map(summarizeChain),
-			keys: keys
-				.all()
-				.map(({ key, origin }) => ({ fingerprint: fingerprint(key), hex: key.hex, trust: origin })),
+			keys: known.map(([hex, fingerprint, origin]) => ({ fingerprint, hex, trust: toTrust(origin) })),
 			meta: length,
 			faults: listBundleFaults(index)
 		};
@@ -95,121 +135,199 @@ class PageEngine implements Engine {
 
 	async load(id: string, onProgress?: (progress: Progress) => void) {
 		const chain = this.requireChain(id);
-		await this.loadChain(this.requireOpened(), chain, throttleSteps(id, onProgress));
+		const { tools } = this.requireOpened();
+		if (!chain.isDone) await chain.scan(tools, onProgress);
 		if (chain.isMissing)
 			throw new EngineError('chain_missing', 'The index lists this chain, and it is not there.');
-		if (chain.stopped !== null && chain.entries.length === 0)
+		if (chain.stopped !== null && chain.index.count === 0)
 			throw new EngineError('chain_unreadable', chain.stopped);
 		return chain.computeStats();
 	}
 
 	async find(query: RecordQuery): Promise<SearchResult> {
+		const opened = this.requireOpened();
 		if (query.chain !== null) {
 			const chain = this.requireChain(query.chain);
-			await this.loadChain(this.requireOpened(), chain, () => undefined);
-			return searchRecords(positionRecords(chain), query);
+			if (query.isDeep) await chain.ensureScanned(opened.tools);
+			else await chain.waitForRows(opened.tools);
+			const found = await this.findDeep(opened, query, [chain]);
+			return { ...searchRecords(listRecords(chain), { ...query, found }), isPartial: !chain.isDone };
 		}
-		const { records, leftOut } = await this.loadAllRecords(this.requireOpened());
-		return { ...searchRecords(records, query), leftOut };
+		const { records, taken, leftOut } = await this.loadAllRecords(opened);
+		const found = await this.findDeep(opened, query, taken);
+		return { ...searchRecords(records, { ...query, found }), leftOut };
 	}
 
 	async detail(id: string, position: number): Promise<RecordView> {
 		const chain = this.requireChain(id);
-		const opened = this.requireOpened();
-		await this.loadChain(opened, chain, () => undefined);
-		const entry = chain.entries[position];
-		if (!entry) throw new Error(`The chain has no record ${position}.`);
-		const { canonical, seal } = entry.stored;
-		entry.signed ??= checkSignature(seal, opened.keys, await opened.pq);
-		chain.checkContent(position);
+		const { tools } = this.requireOpened();
+		await chain.waitForRows(tools);
+		if (position >= chain.index.count) await chain.ensureScanned(tools);
+		if (position >= chain.index.count) throw new Error(`The chain has no record ${position}.`);
+		const record = this.verifier.record(await this.readRecord(chain, position));
+		const checks = record.verdict;
+		checks[4] = checkPostQuantum(checks, tools.pq, tools.ownKeys, () => record);
+		const isLinked = checks[0] === position && checks[1] === chain.index.getHash(position - 1);
+		chain.index.setMarks(position, checks, isLinked);
 		return {
-			...toTimelineRow(id, position, entry),
-			canonical,
-			sections: parseSections(canonical),
-			isTooDeep: isTooDeep(canonical),
-			previousHash: skim(canonical)?.previousHash ?? null,
-			computedHash: sha3(canonical),
-			seal: { ...seal, signedAt: seal.signedAt ?? '' },
-			problems: listRecordProblems(chain, position)
+			...chain.index.getRow(id, position),
+			hash: checks[2],
+			canonical: record.canonical,
+			sections: parseSections(record.canonical),
+			isTooDeep: isTooDeep(record.canonical),
+			previousHash: checks[1],
+			computedHash: record.computed_hash,
+			seal: {
+				hash: checks[2],
+				signature: record.signature,
+				signaturePq: record.signature_pq,
+				signedAt: checks[6] ?? '',
+				signedBy: checks[5]
+			},
+			problems: listRecordProblems(checks, position, isLinked)
 		};
 	}
 
-	async verify(id: string, onProgress?: (progress: Progress) => void) {
+	async verify(id: string, onProgress?: (progress: Progress) => void): Promise<Verdict> {
 		const chain = this.requireChain(id);
 		const opened = this.requireOpened();
-		return chain.verify((onStep) => this.verifyChain(opened, chain, onStep), throttleSteps(id, onProgress));
+		// The meta-chain says how long the others were, so it comes first.
+		if (opened.meta && opened.meta !== chain) await opened.meta.ensureScanned(opened.tools).catch(() => undefined);
+		await chain.scan(opened.tools, onProgress);
+		return evaluateChain(chain, { ...opened, verifier: this.verifier });
 	}
 
-	async meta() {
+	async use(id: string): Promise<UseSpan[]> {
+		const chain = this.requireChain(id);
+		await chain.ensureScanned(this.requireOpened().tools);
+		return summarizeUse(chain.index);
+	}
+
+	async cancel(id: string): Promise<void> {
+		this.requireChain(id).cancel();
+	}
+
+	async meta(): Promise<MetaView | null> {
 		const opened = this.requireOpened();
-		const { meta, chains } = opened;
+		const { meta, chains, tools } = opened;
 		if (!meta) return null;
-		const verdict = await meta.verify(
-			(onStep) => this.verifyChain(opened, meta, onStep),
-			() => undefined
-		);
-		const slices = this.slices(opened);
+		await meta.ensureScanned(tools);
+		const verdict = evaluateChain(meta, { ...opened, verifier: this.verifier });
 		for (const chain of chains.values()) {
-			await this.loadChain(opened, chain, () => undefined).catch((problem: unknown) => {
+			await chain.ensureScanned(tools).catch((problem: unknown) => {
+				if (problem instanceof ClosedError) throw problem;
 				chain.stopped = problem instanceof Error ? problem.message : String(problem);
 			});
-			if (chain.entries.some(({ content }) => content === undefined)) {
-				await chain.checkContents(slices, () => undefined);
-			}
 		}
 		return { verdict, rows: compareWithMeta(meta, verdict, [...chains.values()]) };
 	}
 
-	async tamper(id: string): Promise<number> {
+	async tamper(id: string): Promise<TamperDemo> {
 		const chain = this.requireChain(id);
-		await this.loadChain(this.requireOpened(), chain, () => undefined);
-		return chain.tamper();
+		await chain.ensureScanned(this.requireOpened().tools);
+		chain.tampered = null;
+		const position = Math.floor(chain.index.count / 2);
+		if (chain.index.count === 0) throw new Error('The chain has no record to tamper with.');
+		const record = this.verifier.record(await this.readRecord(chain, position));
+		const before = record.canonical;
+		const after = changeText(before);
+		const checks = this.verifier.record(encodeRecord(record, after)).verdict;
+		chain.tampered = { position, before, after, checks };
+		return { position, before, after };
 	}
 
 	async restore(id: string): Promise<void> {
-		this.requireChain(id).restore();
+		this.requireChain(id).tampered = null;
 	}
 
 	close(): void {
+		this.leave();
+		this.shared?.close();
+	}
+
+	private leave(): void {
 		this.opening?.abort();
+		for (const chain of this.opened?.chains.values() ?? []) chain.cancel();
+		this.opened?.meta?.cancel();
 		this.opened = null;
-		this.all = null;
+		this.deep = null;
 	}
 
-	private async verifyChain(opened: OpenBundleState, chain: LoadedChain, onStep: OnStep) {
-		await this.loadChain(opened, chain, onStep);
-		await chain.checkContents(this.slices(opened), (done, total) => onStep('hashes', done, total));
-		const pq = await opened.pq;
-		await chain.checkSignatures(opened.keys, pq, this.slices(opened), (done, total) =>
-			onStep('signatures', done, total)
-		);
-		return chain.verdict();
+	/** The bytes of a record, read again, or the changed ones where it was changed for show. */
+	private async readRecord(chain: ScannedChain, position: number): Promise<Uint8Array> {
+		const { offset, length } = chain.index.getPlace(position);
+		const bytes = await this.requireOpened().tools.files.slice(chain.file, offset, length);
+		const { tampered } = chain;
+		if (tampered?.position !== position) return bytes;
+		return encodeRecord(this.verifier.record(bytes), tampered.after);
 	}
 
-	private async loadChain(opened: OpenBundleState, chain: LoadedChain, onStep: OnStep): Promise<void> {
-		if (!chain.isLoaded) this.all = null;
-		await chain.load(opened.files, this.slices(opened), (done, total) => onStep('reading', done, total));
+	/** Which records have the words anywhere in them: every file is read once more. */
+	private findDeep(
+		opened: OpenBundleState,
+		{ isDeep, text }: RecordQuery,
+		chains: ScannedChain[]
+	): Promise<Map<ScannedChain, Set<number>>> | undefined {
+		const words = text.trim();
+		if (!isDeep || words === '') return undefined;
+		const key = JSON.stringify([words, chains.map(({ id, index }) => [id, index.count])]);
+		if (this.deep?.key !== key) this.deep = { key, found: this.searchTexts(opened, words, chains) };
+		return this.deep.found;
+	}
+
+	private async searchTexts(
+		{ tools }: OpenBundleState,
+		words: string,
+		chains: ScannedChain[]
+	): Promise<Map<ScannedChain, Set<number>>> {
+		tools.pool.setWords(words);
+		const all = new Map<ScannedChain, Set<number>>();
+		for (const chain of chains) {
+			const stream = await tools.files.open(chain.file);
+			const found = new Set<number>();
+			all.set(chain, found);
+			if (!stream) continue;
+			const running = new Set<Promise<void>>();
+			let first = 0;
+			try {
+				for await (const chunk of cutChunks(stream, tools.buffers)) {
+					const begin = first;
+					first += chunk.offsets.length;
+					const work = tools.pool.run('search', chunk.buffer, chunk.length).then(({ output, buffer }) => {
+						tools.buffers.giveBack(buffer);
+						const places = JSON.parse(new TextDecoder().decode(output)) as number[];
+						for (const place of places) found.add(begin + place);
+					});
+					running.add(work);
+					void work.finally(() => running.delete(work)).catch(() => undefined);
+					if (running.size >= tools.pool.width) await Promise.race(running);
+				}
+			} catch {
+				// What cannot be read is said of the chain itself.
+			}
+			await Promise.all(running);
+		}
+		return all;
 	}
 
 	/** The records of all chains by their moment, as many as fit. */
 	private async loadAllRecords(
 		opened: OpenBundleState
-	): Promise<{ records: PositionedEntry[]; leftOut: number }> {
+	): Promise<{ records: PositionedRecord[]; taken: ScannedChain[]; leftOut: number }> {
 		const chains = [...opened.chains.values()];
-		const taken: LoadedChain[] = [];
+		const taken: ScannedChain[] = [];
 		let records = 0;
 		for (const chain of chains) {
 			if (records + (chain.claim?.length ?? 0) > MAX_RECORDS) continue;
-			await this.loadChain(opened, chain, () => undefined).catch(() => undefined);
-			if (chain.entries.length === 0) continue;
-			records += chain.entries.length;
+			await chain.ensureScanned(opened.tools).catch(() => undefined);
+			if (chain.index.count === 0) continue;
+			records += chain.index.count;
 			taken.push(chain);
 		}
-		this.all ??= sortByTime(taken.map(positionRecords));
-		return { records: this.all, leftOut: chains.length - taken.length };
+		return { records: sortByTime(taken), taken, leftOut: chains.length - taken.length };
 	}
 
-	private requireChain(id: string): LoadedChain {
+	private requireChain(id: string): ScannedChain {
 		const { chains, meta } = this.requireOpened();
 		const match = chains.get(id) ?? (id === META ? meta : null);
 		if (!match) throw new EngineError('chain_missing', 'There is no such chain here.');
@@ -220,18 +338,14 @@ class PageEngine implements Engine {
 		if (!this.opened) throw new EngineError('closed', 'Nothing is open.');
 		return this.opened;
 	}
-
-	private slices(opened: OpenBundleState): Slices {
-		return new Slices(this.slice, opened.stop.signal);
-	}
 }
 
-async function readBundle(files: BundleFiles): Promise<Index> {
+async function readBundle(files: BundleFiles, isKey: (hex: string) => boolean): Promise<Index> {
 	const text = await readText(files, 'index.json');
 	if (text === null)
 		throw new EngineError('no_bundle', 'There is no index.json here, so this is no bundle of chains.');
 	try {
-		return readIndex(text);
+		return readIndex(text, isKey);
 	} catch (problem) {
 		const why = problem instanceof Error ? problem.message : String(problem);
 		throw new EngineError('no_bundle', `index.json is not the index of a bundle: ${why}`);
@@ -248,26 +362,26 @@ function listBundleFaults({ contradictions, ambiguous, refused }: Index): Bundle
 	];
 }
 
+interface LocalKeys {
+	keys: [string, string][];
+	pq: Uint8Array | null;
+	isHome: boolean;
+}
+
+const NO_KEYS: LocalKeys = { keys: [], pq: null, isHome: false };
+
 /** The keys that this machine knows: its own, those its user pinned, and its post-quantum key where it has one. */
-async function addLocalKeys(keys: KeySet, files: BundleFiles): Promise<void> {
+async function readLocalKeys(files: BundleFiles): Promise<LocalKeys> {
 	const known = parse((await readText(files, 'keys.json')) ?? '{}');
-	const key = (value: unknown) => (typeof value === 'string' ? publicKey(value) : null);
-	const own = key(at(known, 'own'));
-	if (own) keys.add(own, 'own');
+	const own = at(known, 'own');
 	const pinned = at(known, 'pinned');
-	for (const pin of Array.isArray(pinned) ? pinned.map(key) : []) if (pin) keys.add(pin, 'pinned');
 	const pq = at(known, 'pq');
-	keys.pq = typeof pq === 'string' ? unhex(pq, 1952) : null;
+	const keys: [string, string][] = typeof own === 'string' ? [[own, 'own']] : [];
+	for (const pin of Array.isArray(pinned) ? pinned : []) if (typeof pin === 'string') keys.push([pin, 'pinned']);
+	return { keys, pq: typeof pq === 'string' ? unhex(pq, 1952) : null, isHome: at(known, 'place') === 'home' };
 }
 
-/** Pins a whole key, or every key here that goes by the fingerprint. */
-function addPin(keys: KeySet, pin: string): void {
-	const whole = publicKey(pin);
-	if (whole) keys.add(whole, 'pinned');
-	else keys.candidates(pin.toLowerCase()).forEach(({ key }) => keys.add(key, 'pinned'));
-}
-
-function summarizeChain({ id, listed, claim }: LoadedChain): ChainSummary {
+function summarizeChain({ id, listed, claim }: ScannedChain): ChainSummary {
 	return {
 		id,
 		tool: listed?.tool ?? '',
@@ -282,32 +396,35 @@ function summarizeChain({ id, listed, claim }: LoadedChain): ChainSummary {
 	};
 }
 
-const positionCache = new WeakMap<object, PositionedEntry[]>();
-
-/** The records of a chain with their places; made once, for every letter that is typed asks for them. */
-function positionRecords({ id, entries }: LoadedChain): PositionedEntry[] {
-	const made =
-		positionCache.get(entries) ?? entries.map((entry, position) => ({ chain: id, position, entry }));
-	positionCache.set(entries, made);
-	return made;
-}
-
-function throttleSteps(chain: string, onProgress?: (progress: Progress) => void): OnStep {
-	if (!onProgress) return () => undefined;
-	const onStep = throttle(onProgress);
-	return (step, done, total) => onStep({ chain, step, done, total });
-}
-
 /** What is wrong with one record, whatever stands before it. */
-function listRecordProblems(chain: LoadedChain, position: number): RecordProblem[] {
-	const entry = chain.entries[position];
-	if (!entry) return [];
+function listRecordProblems(checks: RowChecks, position: number, isLinked: boolean): RecordProblem[] {
+	const [sequence, , , content, signed] = checks;
 	const faults: RecordProblem[] = [];
 	const add = (code: string, what: string) =>
 		faults.push({ code, message: `${what} at ${position}`, position });
-	if (entry.content) add(entry.content.code, entry.content.what);
-	else if (!entry.isInPlace) add((entry.sequence ?? 0) > position ? 'missing' : 'link', 'sequence gap');
-	else if (!entry.isLinked) add('link', position === 0 ? 'genesis has previous_hash' : 'link broken');
-	if (entry.signed && isFault(entry.signed)) add(entry.signed.code, entry.signed.what);
+	if (content) add(...content);
+	else if (sequence !== position) add((sequence ?? 0) > position ? 'missing' : 'link', 'sequence gap');
+	else if (!isLinked) add('link', position === 0 ? 'genesis has previous_hash' : 'link broken');
+	if (signed[0] !== null) add(signed[0], signed[1]);
 	return faults;
+}
+
+/** A change that a reader sees: the summary says something else. Elsewhere, a space at the end. */
+function changeText(canonical: string): string {
+	const changed = canonical.replace(/("summary":")/, '$1Nothing happened here. ');
+	return changed === canonical ? `${canonical} ` : changed;
+}
+
+function encodeRecord(record: WholeRecord, canonical: string): Uint8Array {
+	const [, , hash, , , signedBy, signedAt] = record.verdict;
+	return new TextEncoder().encode(
+		JSON.stringify({
+			hash,
+			signature: record.signature,
+			signature_pq: record.signature_pq,
+			signed_at: signedAt,
+			signed_by: signedBy,
+			canonical
+		})
+	);
 }

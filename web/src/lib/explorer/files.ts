@@ -1,15 +1,19 @@
 import type { BundleSource } from './types';
+import { readPieces } from './byteReader';
 import { EngineError } from './engineError';
 
 /** The files of a bundle, wherever they lie. */
 export interface BundleFiles {
 	/** The bytes of a file as they come; null where there is none. */
 	open(name: string): Promise<ReadableStream<Uint8Array> | null>;
+	/** A part of a file, read again. */
+	slice(name: string, offset: number, length: number): Promise<Uint8Array>;
 	/** Whether a file is there, where that is known without asking for it. */
 	has(name: string): boolean | null;
 }
 
 export function openFiles(source: BundleSource, stop: AbortSignal): BundleFiles {
+	const blobs = new Map<string, Blob>();
 	switch (source.kind) {
 		case 'local':
 			return filesFromUrl(source.base, stop, { authorization: `Bearer ${source.key}` });
@@ -20,7 +24,8 @@ export function openFiles(source: BundleSource, stop: AbortSignal): BundleFiles 
 		case 'page':
 			return filesFromBlobs((name) => {
 				const text = getOwnMember(source.files, name);
-				return text === undefined ? undefined : new Blob([text]);
+				if (text !== undefined && !blobs.has(name)) blobs.set(name, new Blob([text]));
+				return blobs.get(name);
 			});
 	}
 }
@@ -33,28 +38,57 @@ function getOwnMember<T>(files: Record<string, T>, name: string): T | undefined 
 function filesFromBlobs(find: (name: string) => Blob | undefined): BundleFiles {
 	return {
 		open: (name) => Promise.resolve(find(name)?.stream() ?? null),
-		has: (name) => find(name) !== undefined
+		has: (name) => find(name) !== undefined,
+		async slice(name, offset, length) {
+			const part = find(name)?.slice(offset, offset + length);
+			return new Uint8Array((await part?.arrayBuffer()) ?? 0);
+		}
 	};
 }
 
 function filesFromUrl(base: string, stop: AbortSignal, headers: Record<string, string>): BundleFiles {
 	const folder = base.endsWith('/') ? base : `${base}/`;
+	const request = async (name: string, more: Record<string, string>): Promise<Response | null> => {
+		const address = folder + encodeURIComponent(name);
+		const init = { headers: { ...headers, ...more }, signal: stop, cache: 'no-cache' } as const;
+		const answer = await fetch(address, init).catch(() => {
+			throw new EngineError('unreachable', `${name} cannot be reached.`);
+		});
+		if (answer.status === 404) return null;
+		if (!answer.ok || !answer.body)
+			throw new EngineError(
+				[401, 403].includes(answer.status) ? 'key_refused' : 'unreachable',
+				`${name} was refused with status ${answer.status}.`
+			);
+		return answer;
+	};
 	return {
 		has: () => null,
-		async open(name) {
-			const address = folder + encodeURIComponent(name);
-			const answer = await fetch(address, { headers, signal: stop, cache: 'no-cache' }).catch(() => {
-				throw new EngineError('unreachable', `${name} cannot be reached.`);
-			});
-			if (answer.status === 404) return null;
-			if (!answer.ok || !answer.body)
-				throw new EngineError(
-					[401, 403].includes(answer.status) ? 'key_refused' : 'unreachable',
-					`${name} was refused with status ${answer.status}.`
-				);
-			return answer.body;
+		open: async (name) => (await request(name, {}))?.body ?? null,
+		async slice(name, offset, length) {
+			const answer = await request(name, { range: `bytes=${offset}-${offset + length - 1}` });
+			if (answer?.status === 206) return new Uint8Array(await answer.arrayBuffer());
+			return answer?.body ? readPart(answer.body, offset, length) : new Uint8Array(0);
 		}
 	};
+}
+
+/** A part of a stream, for a server that sends whole files only. */
+async function readPart(
+	stream: ReadableStream<Uint8Array>,
+	offset: number,
+	length: number
+): Promise<Uint8Array> {
+	const part = new Uint8Array(length);
+	let read = 0;
+	for await (const piece of readPieces(stream)) {
+		const from = Math.max(0, offset - read);
+		const taken = piece.subarray(from, Math.max(from, offset + length - read));
+		if (taken.length > 0) part.set(taken, read + from - offset);
+		read += piece.length;
+		if (read >= offset + length) break;
+	}
+	return part;
 }
 
 /** The whole text of a file; null where there is none. */

@@ -1,7 +1,6 @@
-import { compare, latest, metaEntry, type MetaEntry, type Present } from '$lib/seal/meta';
-import { parse, textAt } from '$lib/seal/json';
+import { compare, latest, type MetaEntry, type Present } from './metaCompare';
 import type { MetaRow, MetaState, Verdict } from './types';
-import type { LoadedChain } from './loadedChain';
+import type { ScannedChain } from './scannedChain';
 
 const STATE_TEXTS: Record<MetaState, string> = {
 	intact: 'It is as it was recorded.',
@@ -16,11 +15,10 @@ const STATE_TEXTS: Record<MetaState, string> = {
  * Every conversation against the last record of it in the meta-chain, then the chains that were never recorded. Behind a
  * break of the meta-chain nothing is believed.
  */
-export function compareWithMeta(meta: LoadedChain, verdict: Verdict, chains: LoadedChain[]): MetaRow[] {
-	const believed = meta.entries.slice(0, verdict.checked);
-	const entries = believed.map(({ stored }) => metaEntry(stored.canonical, stored.seal.signedAt));
+export function compareWithMeta(meta: ScannedChain, verdict: Verdict, chains: ScannedChain[]): MetaRow[] {
+	const entries = meta.metaEntries.slice(0, verdict.checked);
 	const present = chains.filter((chain) => !chain.isMissing);
-	const named = new Set<LoadedChain>();
+	const named = new Set<ScannedChain>();
 	const rows = latest(entries.filter((entry) => entry !== null)).map((entry) => {
 		const chain = present.find((one) => isSameConversation(one, entry)) ?? null;
 		if (chain) named.add(chain);
@@ -33,7 +31,7 @@ export function compareWithMeta(meta: LoadedChain, verdict: Verdict, chains: Loa
 	];
 }
 
-function toMetaRow(entry: MetaEntry, chain: LoadedChain | null): MetaRow {
+function toMetaRow(entry: MetaEntry, chain: ScannedChain | null): MetaRow {
 	const { state, why } = compare(entry, chain && toPresent(chain));
 	return {
 		chain: chain?.id ?? `${entry.tool}-${entry.session}`,
@@ -47,16 +45,16 @@ function toMetaRow(entry: MetaEntry, chain: LoadedChain | null): MetaRow {
 	};
 }
 
-function toPresent(chain: LoadedChain): Present {
+function toPresent(chain: ScannedChain): Present {
 	return {
-		length: chain.entries.length,
-		hashAt: (position) => chain.entries[position]?.stored.seal.hash ?? null,
+		length: chain.index.count,
+		hashAt: (position) => chain.index.getHash(position),
 		// Who signed is said of the chain itself; here it is about what was recorded of it.
-		broken: chain.evaluate(false).failure?.message ?? chain.stopped
+		broken: chain.findBreak() ?? chain.stopped
 	};
 }
 
-function toUnrecordedRow(chain: LoadedChain, isMetaBroken: boolean): MetaRow {
+function toUnrecordedRow(chain: ScannedChain, isMetaBroken: boolean): MetaRow {
 	const why = isMetaBroken
 		? 'The meta-chain is broken, so nothing says whether it is whole.'
 		: STATE_TEXTS.unsealed;
@@ -76,16 +74,7 @@ function toUnrecordedRow(chain: LoadedChain, isMetaBroken: boolean): MetaRow {
  * Whether a chain is of the conversation: by its name, or by what its first record says where the name was changed to
  * be that of a file.
  */
-function isSameConversation({ listed, entries }: LoadedChain, entry: MetaEntry): boolean {
+export function isSameConversation({ listed, conversation }: ScannedChain, entry: MetaEntry): boolean {
 	if (listed?.tool === entry.tool && listed.session === entry.session) return true;
-	const first = entries[0]?.stored.canonical;
-	if (first === undefined) return false;
-	try {
-		const content = parse(first);
-		return (
-			textAt(content, 'domain') === entry.tool && textAt(content, 'context', 'session_id') === entry.session
-		);
-	} catch {
-		return false;
-	}
+	return conversation?.[0] === entry.tool && conversation[1] === entry.session;
 }

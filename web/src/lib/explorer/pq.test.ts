@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { pqCheck } from '$lib/seal/pq';
 import { LOCAL_SOURCE, serveFiles } from '../../../tests/helpers/localViewer';
 import type { Verdict } from './types';
-import { createEngine } from './engine';
+import { createTestEngine } from '../../../tests/helpers/testEngine';
 
 interface Vectors {
 	own: string;
@@ -22,7 +22,7 @@ async function verdictOn(second: string, keys: object, bundled = {}): Promise<Ve
 		'c.json': `[${first}, ${second}]`,
 		'keys.json': JSON.stringify(keys)
 	});
-	const engine = createEngine();
+	const engine = createTestEngine();
 	await engine.open(LOCAL_SOURCE, []);
 	return engine.verify('c').finally(() => engine.close());
 }

@@ -1,60 +1,64 @@
-import type { SearchResult, RecordQuery } from './types';
-import { toTimelineRow, type ChainEntry } from './entry';
+import type { RecordQuery, SearchResult } from './types';
+import type { ScannedChain } from './scannedChain';
 
 /** A record and where it stands. */
-export interface PositionedEntry {
-	chain: string;
+export interface PositionedRecord {
+	chain: ScannedChain;
 	position: number;
-	entry: ChainEntry;
 }
 
+/** What is searched: everything of a query but the chain, and the records that a search of all texts found. */
+export type RecordSearch = Omit<RecordQuery, 'chain'> & { found?: Map<ScannedChain, Set<number>> | undefined };
+
 /** Looks through records that come oldest first. */
-export function searchRecords(
-	records: readonly PositionedEntry[],
-	query: Omit<RecordQuery, 'chain'>
-): SearchResult {
-	const isMatch = createMatcher(query.text);
+export function searchRecords(records: Iterable<PositionedRecord>, query: RecordSearch): SearchResult {
+	const isMatch = createMatcher(query);
 	const types = new Map<string, number>();
-	const result: PositionedEntry[] = [];
+	const result: PositionedRecord[] = [];
 	for (const placed of records) {
-		if (!isMatch(placed.entry)) continue;
-		const { type } = placed.entry;
+		if (!isMatch(placed)) continue;
+		const type = placed.chain.index.getType(placed.position);
 		types.set(type, (types.get(type) ?? 0) + 1);
 		if (query.type === null || query.type === type) result.push(placed);
 	}
-	const rows = sliceWindow(result, query).map(({ chain, position, entry }) =>
-		toTimelineRow(chain, position, entry)
-	);
+	const rows = sliceWindow(result, query).map(({ chain, position }) => chain.index.getRow(chain.id, position));
 	return { total: result.length, rows, types: Object.fromEntries(types) };
 }
 
+export function* listRecords(chain: ScannedChain): Generator<PositionedRecord> {
+	for (let position = 0; position < chain.index.count; position++) yield { chain, position };
+}
+
 function sliceWindow(
-	result: PositionedEntry[],
+	result: PositionedRecord[],
 	{ order, offset, limit }: Omit<RecordQuery, 'chain'>
-): PositionedEntry[] {
+): PositionedRecord[] {
 	if (order === 'oldest') return result.slice(offset, offset + limit);
 	const end = Math.max(0, result.length - offset);
 	return result.slice(Math.max(0, end - limit), end).reverse();
 }
 
-/** Whether a record has the text in its type, summary, tools, request or hash. */
-function createMatcher(text: string): (entry: ChainEntry) => boolean {
+/** Words that stand for success. Anything else failed, was blocked, or ended nobody knows how. */
+const SUCCESS = new Set(['success', '']);
+
+/** Whether a record has the text in its type, summary, tool, request or hash, or was found by its whole text. */
+function createMatcher({ text, isFailed, found }: RecordSearch): (one: PositionedRecord) => boolean {
 	const wanted = text.trim().toLowerCase();
-	if (wanted === '') return () => true;
 	const isHex = /^[0-9a-f]+$/.test(wanted);
-	// One prompt stands in many records, one after the other.
-	let request = '';
-	let isInRequest = false;
-	return (entry) => {
-		if (entry.requestWords !== request) {
-			request = entry.requestWords;
-			isInRequest = request.includes(wanted);
-		}
-		return isInRequest || entry.words.includes(wanted) || (isHex && entry.stored.seal.hash.includes(wanted));
+	return ({ chain, position }) => {
+		const { index } = chain;
+		if (isFailed && SUCCESS.has(index.getStatus(position))) return false;
+		if (wanted === '' || found?.get(chain)?.has(position)) return true;
+		if (index.getWords(position).includes(wanted)) return true;
+		if (index.getRequest(position).toLowerCase().includes(wanted)) return true;
+		return isHex && (index.getHash(position) ?? '').includes(wanted);
 	};
 }
 
 /** All records by the moment they claim; of one moment in the order of their chain. */
-export function sortByTime(chains: readonly (readonly PositionedEntry[])[]): PositionedEntry[] {
-	return chains.flat().sort((one, other) => one.entry.time - other.entry.time);
+export function sortByTime(chains: readonly ScannedChain[]): PositionedRecord[] {
+	const all = chains.flatMap((chain) => [...listRecords(chain)]);
+	return all.sort(
+		(one, other) => one.chain.index.getTime(one.position) - other.chain.index.getTime(other.position)
+	);
 }

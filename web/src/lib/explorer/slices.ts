@@ -24,19 +24,4 @@ export class Slices {
 		}
 		if (this.stop.aborted) throw new ClosedError();
 	}
-
-	isUsedUp(): boolean {
-		return performance.now() - this.began >= this.length;
-	}
-}
-
-/** Passes on at most one call in so many milliseconds. */
-export function throttle<T>(callback: (value: T) => void, every = 50): (value: T) => void {
-	let last = -Infinity;
-	return (value) => {
-		const now = performance.now();
-		if (now - last < every) return;
-		last = now;
-		callback(value);
-	};
 }

@@ -1,6 +1,6 @@
 /** Correctness on a long chain. `CAPSID_SPEED=100000` makes it longer and prints how long each step took. */
 import { expect, it } from 'vitest';
-import { createEngine, SLICE_MS } from './engine';
+import { createTestEngine } from '../../../tests/helpers/testEngine';
 import { generatedBundle } from '../../../tests/helpers/generatedBundle';
 
 const length = Number(process.env['CAPSID_SPEED'] ?? 1500);
@@ -11,7 +11,7 @@ it(
 	{ timeout: 1_200_000 },
 	async () => {
 		const files = generatedBundle(length);
-		const engine = createEngine(SLICE_MS.worker);
+		const engine = createTestEngine();
 		const time = async <T>(what: string, work: () => Promise<T>): Promise<T> => {
 			const [began, before] = [performance.now(), process.cpuUsage()];
 			const result = await work();
@@ -70,7 +70,7 @@ it(
 );
 
 it('work stops after the engine is closed', { timeout: 60_000 }, async () => {
-	const engine = createEngine(1);
+	const engine = createTestEngine();
 	await engine.open({ kind: 'page', files: generatedBundle(300) }, []);
 	await engine.load('codex-big');
 	const verifying = engine.verify('codex-big');

@@ -60,9 +60,17 @@ export interface TimelineRow {
 	sequence: number | null;
 	type: string;
 	tool: string;
+	/** What came of it, in the record's own word. */
+	status: string;
 	summary: string;
 	request: string;
+	/** Records with the same number answer the same prompt. */
+	requestId: number;
 	at: string | null;
+	/** Milliseconds; 0 where the record does not say. */
+	duration: number;
+	inputTokens: number;
+	outputTokens: number;
 	hasReasoned: boolean;
 	isAutonomous: boolean;
 	hash: string;
@@ -97,8 +105,27 @@ export interface RecordProblem {
 	position: number;
 }
 
+export type VerdictLevel = 'valid' | 'unverified' | 'unreadable' | 'incomplete' | 'invalid';
+
+/** One fact of a verdict, with the code that the command line uses too. */
+export interface VerdictFinding {
+	code: string;
+	level: VerdictLevel;
+	chain: string | null;
+	position: number | null;
+	message: string;
+	fix: string | null;
+}
+
 export interface Verdict {
 	chain: string;
+	/** What all findings come to, by the program's own rules. */
+	level: VerdictLevel;
+	/** The sentence that decided the level; empty where it is valid. */
+	reason: string;
+	findings: VerdictFinding[];
+	/** Whose signatures count: `pinned` as soon as the reader pinned a key, else `any`. */
+	require: string;
 	isIntact: boolean;
 	checked: number;
 	length: number;
@@ -114,9 +141,11 @@ export interface Verdict {
 
 export interface Progress {
 	chain: string;
-	step: 'reading' | 'hashes' | 'signatures';
+	/** Records that were checked, and how many were announced. */
 	done: number;
 	total: number;
+	/** How much of the file was read. */
+	bytes: number;
 }
 
 export interface RecordQuery {
@@ -124,6 +153,10 @@ export interface RecordQuery {
 	chain: string | null;
 	text: string;
 	type: string | null;
+	/** Only records that did not succeed: failed, blocked, partial, or with an unknown end. */
+	isFailed?: boolean;
+	/** Also search arguments, results and everything else in the records, which reads the files again. */
+	isDeep?: boolean;
 	order: 'newest' | 'oldest';
 	offset: number;
 	limit: number;
@@ -136,6 +169,24 @@ export interface SearchResult {
 	types: Record<string, number>;
 	/** How many chains were not looked through: they cannot be read, or all together would be too much. */
 	leftOut?: number;
+	/** Whether the chain is still being read, so that there may be more. */
+	isPartial?: boolean;
+}
+
+/** What was done in a span of time, for the chart. */
+export interface UseSpan {
+	time: number;
+	records: number;
+	duration: number;
+	inputTokens: number;
+	outputTokens: number;
+}
+
+/** The record that was changed for show, before and after. */
+export interface TamperDemo {
+	position: number;
+	before: string;
+	after: string;
 }
 
 /** The statistics above a timeline. */
@@ -174,9 +225,13 @@ export interface Engine {
 	find(query: RecordQuery): Promise<SearchResult>;
 	detail(chain: string, position: number): Promise<RecordView>;
 	verify(chain: string, onProgress?: (progress: Progress) => void): Promise<Verdict>;
+	/** Durations and tokens over time. */
+	use(chain: string): Promise<UseSpan[]>;
+	/** Stops reading a chain. What was checked stays on view, without a verdict. */
+	cancel(chain: string): Promise<void>;
 	meta(): Promise<MetaView | null>;
-	/** Changes one record in memory: a space after its canonical text. Returns its place. */
-	tamper(chain: string): Promise<number>;
+	/** Changes one record in memory and nowhere else, to show what verification finds. */
+	tamper(chain: string): Promise<TamperDemo>;
 	restore(chain: string): Promise<void>;
 	close(): void;
 }

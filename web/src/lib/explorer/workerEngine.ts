@@ -51,6 +51,8 @@ export function createWorkerEngine(worker: Worker): Engine {
 		find: (query) => send('find', [query]),
 		detail: (chain, position) => send('detail', [chain, position]),
 		verify: (chain, onProgress) => send('verify', [chain], onProgress),
+		use: (chain) => send('use', [chain]),
+		cancel: (chain) => send('cancel', [chain]),
 		meta: () => send('meta', []),
 		tamper: (chain) => send('tamper', [chain]),
 		restore: (chain) => send('restore', [chain]),

@@ -1,6 +1,5 @@
 import { claimOf, type Claim } from './claim';
 import { at, Int, parse, textAt, type Json } from './json';
-import { fingerprint, publicKey, type PublicKey } from './keys';
 
 /** A chain that an index lists. */
 export interface Listed {
@@ -19,7 +18,8 @@ export interface Index {
 	chains: Listed[];
 	/** What is said of the meta-chain; null where nothing is. */
 	meta: Claim | null;
-	keys: PublicKey[];
+	/** In lowercase digits. */
+	keys: string[];
 	/** Why keys are not taken. */
 	refused: string[];
 	/** What the index says about itself and does not hold. */
@@ -28,7 +28,7 @@ export interface Index {
 	ambiguous: string[];
 }
 
-export function readIndex(text: string): Index {
+export function readIndex(text: string, isKey: (hex: string) => boolean): Index {
 	const index = parse(text.startsWith('\ufeff') ? text.slice(1) : text);
 	const listed = at(index, 'chains');
 	if (!Array.isArray(listed)) throw new Error('it lists no chains');
@@ -39,7 +39,7 @@ export function readIndex(text: string): Index {
 		chains,
 		ambiguous: ambiguous(chains),
 		meta: meta === null ? null : claimOf(meta),
-		...keys(index),
+		...keys(index, isKey),
 		contradictions: contradictions(index, listed)
 	};
 }
@@ -60,21 +60,21 @@ function listedChain(entry: Json): Listed {
 }
 
 /** The keys whose names are the beginnings of themselves, and why the others are refused. */
-function keys(index: Json): { keys: PublicKey[]; refused: string[] } {
+function keys(index: Json, isKey: (hex: string) => boolean): { keys: string[]; refused: string[] } {
 	const named: [string, Json][] = [];
 	const own = textAt(index, 'public_key');
 	if (own) named.push([textAt(index, 'fingerprint') ?? own.slice(0, 16), own]);
 	const listed = at(index, 'keys');
 	if (listed instanceof Map) named.push(...listed);
-	const taken = new Map<string, PublicKey>();
+	const taken = new Set<string>();
 	const refused: string[] = [];
 	for (const [name, text] of named) {
-		const key = typeof text === 'string' ? publicKey(text) : null;
-		if (key && fingerprint(key) === name) taken.set(key.hex, key);
-		else if (key) refused.push(`The name \`${name}\` is not the beginning of its key ${key.hex}.`);
+		const key = typeof text === 'string' && isKey(text) ? text.toLowerCase() : null;
+		if (key?.slice(0, 16) === name) taken.add(key);
+		else if (key) refused.push(`The name \`${name}\` is not the beginning of its key ${key}.`);
 		else refused.push(`The key of the name \`${name}\` is no public key.`);
 	}
-	return { keys: [...taken.values()], refused };
+	return { keys: [...taken], refused };
 }
 
 function ambiguous(chains: Listed[]): string[] {

@@ -1,5 +1,10 @@
 import { at, countAt, textAt, type Json } from './json';
-import type { Seal } from './stored';
+
+/** What a claim is compared with. */
+interface Seal {
+	hash: string;
+	signedAt: string | null;
+}
 
 /** What a bundle says about a chain besides the records themselves. What has another type than it should says nothing. */
 export interface Claim {

@@ -1,4 +1,4 @@
-import { countAt, parse, textAt, type Json } from './json';
+import type { Conversation } from './verifier';
 
 /** What a meta record says of a conversation. */
 export interface MetaEntry {
@@ -12,19 +12,11 @@ export interface MetaEntry {
 	earlier: { count: number; head: string }[];
 }
 
-/** The conversation that a sealed text records; null when it records something else. */
-export function metaEntry(canonical: string, sealedAt: string | null): MetaEntry | null {
-	let content: Json;
-	try {
-		content = parse(canonical);
-	} catch {
-		return null;
-	}
-	const text = (name: string): string | null => textAt(content, 'outcome', 'result', name);
-	if (text('kind') !== 'conversation_seal') return null;
-	const [tool, session, head] = [text('tool'), text('session_id'), text('head_hash')];
-	const count = countAt(content, 'outcome', 'result', 'capsule_count');
-	if (tool === null || session === null || head === null || count === null) return null;
+/** The conversation that a record of the meta-chain is about; null when it records something else. */
+export function toMetaEntry(conversation: Conversation | null, sealedAt: string | null): MetaEntry | null {
+	const [tool, session, head, count] = conversation?.[2] ?? [];
+	if (typeof tool !== 'string' || typeof session !== 'string' || typeof head !== 'string') return null;
+	if (typeof count !== 'number' || !Number.isInteger(count) || count < 0) return null;
 	return { tool, session, head, count, sealedAt, earlier: [] };
 }
 

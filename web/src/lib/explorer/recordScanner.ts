@@ -1,8 +1,16 @@
-import { parse, type Fields } from './json';
-import { fromSealed, type Stored } from './stored';
+import { parse } from '$lib/seal/json';
 
 /** The member of a chain file that holds its records. */
 const RECORDS = 'capsules';
+
+/** Longer values are refused instead of filling the memory, as the program does. */
+const MAX_VALUE_LEN = 256 << 20;
+
+/** The bytes of one record, valid until the next call, and where they are in the file. */
+export interface RecordBytes {
+	bytes: Uint8Array;
+	offset: number;
+}
 
 /** A file that holds no chain that can be read. */
 export class Unreadable extends Error {}
@@ -16,10 +24,12 @@ type State = 'start' | 'first' | 'more' | 'done';
  * The records of a JSON file, one after the other, while its bytes come in: a list of sealed records, one record alone,
  * or a bundle's chain file. No more than one record is held.
  */
-export class RecordReader {
+export class RecordScanner {
 	private bytes = new Uint8Array(0);
 	private at = 0;
 	private end = 0;
+	/** Where the buffer begins in the file. */
+	private base = 0;
 	private isWhole = false;
 	private state: State = 'start';
 	private inObject = false;
@@ -38,6 +48,7 @@ export class RecordReader {
 			this.bytes.copyWithin(0, this.at, this.end);
 		}
 		this.bytes.set(piece, left);
+		this.base += this.at;
 		this.at = 0;
 		this.end = left + piece.length;
 	}
@@ -48,13 +59,13 @@ export class RecordReader {
 	}
 
 	/** The next record; null after the last, and undefined when more of the file is needed. */
-	next(): Stored | null | undefined {
+	next(): RecordBytes | null | undefined {
 		if (!this.isWhole && this.end - this.at < this.enough) return undefined;
 		const from = { at: this.at, state: this.state, inObject: this.inObject };
 		try {
-			const stored = this.step();
+			const record = this.step();
 			this.enough = 0;
-			return stored;
+			return record;
 		} catch (problem) {
 			if (problem !== MORE) {
 				this.state = 'done';
@@ -62,11 +73,12 @@ export class RecordReader {
 			}
 			Object.assign(this, from);
 			this.enough = 2 * (this.end - this.at);
+			if (this.enough > 2 * MAX_VALUE_LEN) throw broken('one of its values is longer than 256 MB');
 			return undefined;
 		}
 	}
 
-	private step(): Stored | null {
+	private step(): RecordBytes | null {
 		if (this.state === 'done') return null;
 		if (this.state === 'start') {
 			const alone = this.begin();
@@ -77,11 +89,11 @@ export class RecordReader {
 			return this.close();
 		}
 		this.state = 'more';
-		return fromSealed(this.value());
+		return this.take(...this.value());
 	}
 
 	/** Goes to the first record of a list or a chain file; any other object is a record alone. */
-	private begin(): Stored | null {
+	private begin(): RecordBytes | null {
 		if (!this.isWhole && this.end - this.at < 3) throw MORE;
 		if (this.bytes[this.at] === 0xef && this.bytes[this.at + 1] === 0xbb && this.bytes[this.at + 2] === 0xbf)
 			this.at += 3;
@@ -91,10 +103,10 @@ export class RecordReader {
 		this.inObject = first === '{';
 		this.at++;
 		if (this.inObject && !this.members()) {
-			const text = this.decode(start, this.at);
+			const end = this.at;
 			this.ensureEnd();
 			this.state = 'done';
-			return fromSealed(text);
+			return this.take(start, end);
 		}
 		if (this.inObject) this.demand('[');
 		this.state = 'first';
@@ -104,13 +116,12 @@ export class RecordReader {
 	/** Passes the members of an object; whether its records come next. */
 	private members(): boolean {
 		if (this.pass('}')) return false;
-		const fields: Fields = new Map();
 		for (;;) {
 			const name = this.name();
 			this.demand(':');
 			if (name === RECORDS && this.peek() === '[') return true;
 			try {
-				fields.set(name, parse(this.value()));
+				parse(this.text());
 			} catch (problem) {
 				throw problem instanceof Error && !(problem instanceof Unreadable)
 					? broken(problem.message)
@@ -123,7 +134,7 @@ export class RecordReader {
 	}
 
 	private name(): string {
-		const text = this.value();
+		const text = this.text();
 		try {
 			const name = parse(text);
 			if (typeof name === 'string') return name;
@@ -168,13 +179,21 @@ export class RecordReader {
 		if (!this.pass(mark)) throw broken(`there is no \`${mark}\` where one belongs`);
 	}
 
-	/** The text of the next value, from its first byte to its last. Whether it is JSON shows when it is parsed. */
-	private value(): string {
+	private take(start: number, end: number): RecordBytes {
+		return { bytes: this.bytes.subarray(start, end), offset: this.base + start };
+	}
+
+	private text(): string {
+		return this.decode(...this.value());
+	}
+
+	/** Where the next value begins and ends. Whether it is JSON shows when it is parsed. */
+	private value(): [start: number, end: number] {
 		this.peek();
 		const start = this.at;
 		this.at = this.valueEnd(start);
 		if (this.at === start) throw broken('it ends in the middle');
-		return this.decode(start, this.at);
+		return [start, this.at];
 	}
 
 	/** Where a value ends: at the bracket or quote that closes it, or before what follows a number or a word. */

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { RecordReader, Unreadable } from './records';
+import { RecordScanner, Unreadable } from './recordScanner';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
+const textOf = (record: { bytes: Uint8Array }) => new TextDecoder().decode(record.bytes);
 const record = (at: number) =>
 	JSON.stringify({
 		hash: `h${at}`,
@@ -13,10 +14,13 @@ const record = (at: number) =>
 const chain = `\ufeff{"title": "a, b]}", "length": 3, "capsules": [ ${[0, 1, 2].map(record).join(' ,\n')} ], "x": [1]}\n`;
 
 function inPieces(whole: Uint8Array, size: number): string[] {
-	const reader = new RecordReader();
+	const reader = new RecordScanner();
 	const found: string[] = [];
 	const take = () => {
-		for (let stored = reader.next(); stored; stored = reader.next()) found.push(stored.canonical);
+		for (let one = reader.next(); one; one = reader.next()) {
+			expect(whole.subarray(one.offset, one.offset + one.bytes.length)).toEqual(one.bytes);
+			found.push(textOf(one));
+		}
 	};
 	for (let at = 0; at < whole.length; at += size) {
 		reader.feed(whole.subarray(at, at + size));
@@ -29,14 +33,19 @@ function inPieces(whole: Uint8Array, size: number): string[] {
 }
 
 function whole(file: Uint8Array): { next: () => string | undefined } {
-	const reader = new RecordReader();
+	const reader = new RecordScanner();
 	reader.feed(file);
 	reader.finish();
-	return { next: () => reader.next()?.canonical };
+	return {
+		next: () => {
+			const record = reader.next();
+			return record ? textOf(record) : undefined;
+		}
+	};
 }
 
 describe('a chain file', () => {
-	const expected = [0, 1, 2].map((at) => `{"n":"ü🍐${at}\\""}`);
+	const expected = [0, 1, 2].map(record);
 
 	it.each([1, 2, 3, 7, 64, 1000])('is read in pieces of %d bytes', (size) => {
 		expect(inPieces(bytes(chain), size)).toEqual(expected);
@@ -52,10 +61,5 @@ describe('a chain file', () => {
 		const cut = whole(bytes(chain.slice(0, chain.indexOf('h2'))));
 		expect([cut.next(), cut.next()]).toEqual(expected.slice(0, 2));
 		expect(() => cut.next()).toThrow(Unreadable);
-		const noText = bytes(chain);
-		noText[noText.lastIndexOf(0xf0)] = 0xff;
-		const wrong = whole(noText);
-		expect([wrong.next(), wrong.next()]).toEqual(expected.slice(0, 2));
-		expect(() => wrong.next()).toThrow('UTF-8');
 	});
 });

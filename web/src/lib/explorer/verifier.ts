@@ -1,0 +1,136 @@
+/** The program's own verifier, one instance of its WebAssembly module. */
+interface Exports {
+	memory: WebAssembly.Memory;
+	capsid_input(length: number): number;
+	capsid_output(): number;
+	capsid_output_len(): number;
+	capsid_hash(): void;
+	capsid_set_keys(): void;
+	capsid_set_words(): void;
+	capsid_check(): void;
+	capsid_search(): void;
+	capsid_record(): void;
+	capsid_fold(chain: number): void;
+	capsid_end_fold(chain: number): void;
+	capsid_evaluate(): void;
+}
+
+/** What is checked of one record: place, link, hash, faults of text and signature, and who says to have signed when. */
+export type RowChecks = [
+	sequence: number | null,
+	previous: string | null,
+	hash: string,
+	content: [code: string, what: string] | null,
+	signed: [code: string, what: string] | [null, key: string, origin: string, pqUnchecked: boolean],
+	signedBy: string,
+	signedAt: string | null
+];
+
+export type RowFacets = [
+	type: string,
+	tool: string,
+	status: string,
+	at: string | null,
+	request: string,
+	summary: string,
+	inputTokens: number,
+	outputTokens: number,
+	duration: number,
+	hasReasoned: boolean,
+	isAutonomous: boolean,
+	conversation: Conversation | null
+];
+
+/** Whose conversation a record is of, and what a record of the meta-chain says of one. */
+export type Conversation = [
+	domain: unknown,
+	session: unknown,
+	entry: [tool: unknown, session: unknown, head: unknown, count: unknown] | null
+];
+
+/** A record of a chunk; null where its bytes are no text. */
+export type CheckedRow = [start: number, length: number, checks: RowChecks, facets: RowFacets];
+
+export interface WholeRecord {
+	canonical: string;
+	computed_hash: string;
+	signature: string;
+	signature_pq: string;
+	verdict: RowChecks;
+}
+
+export interface FoldedChain {
+	verified: number;
+	total: number;
+	broken_at: number | null;
+	failure: [code: string, message: string] | null;
+	signers: Record<string, [count: number, trust: string]>;
+	notes: string[];
+}
+
+export type VerifierKey = [hex: string, fingerprint: string, origin: string, isOwn: boolean];
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+export class Verifier {
+	readonly #exports: Exports;
+
+	constructor(module: WebAssembly.Module) {
+		this.#exports = new WebAssembly.Instance(module).exports as unknown as Exports;
+	}
+
+	hash(text: string): string {
+		return this.#text('capsid_hash', encoder.encode(text));
+	}
+
+	/** Takes the keys that signatures are checked with. Returns those that are keys, in the order of their digits. */
+	setKeys(keys: [hex: string, origin: string][]): VerifierKey[] {
+		return JSON.parse(this.#text('capsid_set_keys', encoder.encode(JSON.stringify(keys)))) as VerifierKey[];
+	}
+
+	/** Runs over a chunk of records; the result is JSON in bytes. */
+	run(work: 'check' | 'search', chunk: Uint8Array): Uint8Array {
+		this.#call(`capsid_${work}`, chunk);
+		return this.#output().slice();
+	}
+
+	setWords(words: string): void {
+		this.#call('capsid_set_words', encoder.encode(words));
+	}
+
+	record(bytes: Uint8Array): WholeRecord {
+		return JSON.parse(this.#text('capsid_record', bytes)) as WholeRecord;
+	}
+
+	/** Takes rows of a chain, which a number distinguishes from others that are read at once. */
+	fold(chain: number, rows: Uint8Array): void {
+		this.#call('capsid_fold', rows, chain);
+	}
+
+	endFold(chain: number, id: string): FoldedChain {
+		this.#call('capsid_end_fold', encoder.encode(id), chain);
+		return JSON.parse(decoder.decode(this.#output())) as FoldedChain;
+	}
+
+	evaluate<T>(asked: unknown): T {
+		return JSON.parse(this.#text('capsid_evaluate', encoder.encode(JSON.stringify(asked)))) as T;
+	}
+
+	#text(name: keyof Exports & `capsid_${string}`, input: Uint8Array): string {
+		this.#call(name, input);
+		return decoder.decode(this.#output());
+	}
+
+	#call(name: keyof Exports & `capsid_${string}`, input: Uint8Array, chain = 0): void {
+		const at = this.#exports.capsid_input(input.length);
+		new Uint8Array(this.#exports.memory.buffer, at, input.length).set(input);
+		(this.#exports[name] as (chain: number) => void)(chain);
+	}
+
+	/** Valid until the next call. */
+	#output(): Uint8Array {
+		const { memory, capsid_output, capsid_output_len } = this.#exports;
+		return new Uint8Array(memory.buffer, capsid_output(), capsid_output_len());
+	}
+}
