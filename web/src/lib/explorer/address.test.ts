@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { getTimelineIndex, buildQuery, DEFAULT_VIEW, parseView, type ExplorerView } from './address';
+import {
+	getTimelineIndex,
+	buildQuery,
+	buildRecordLink,
+	DEFAULT_VIEW,
+	parseView,
+	type ExplorerView
+} from './address';
 
 describe('the address', () => {
 	test('says nothing at the start', () => {
@@ -10,9 +17,25 @@ describe('the address', () => {
 	test('brings every view back', () => {
 		const views: ExplorerView[] = [
 			{ ...DEFAULT_VIEW, chain: 'claude-code-5f & co', record: 0 },
-			{ chain: 'meta', record: null, text: 'a=b&c', type: 'tool', order: 'oldest', isEverywhere: true }
+			{
+				chain: 'meta',
+				record: null,
+				text: 'a=b&c',
+				type: 'tool',
+				order: 'oldest',
+				isEverywhere: true,
+				isDeep: true,
+				isFailed: true,
+				isGrouped: true
+			}
 		];
 		for (const view of views) expect(parseView(buildQuery(view))).toEqual(view);
+	});
+
+	test('a short link names a chain and a position', () => {
+		const link = buildRecordLink('codex-ä b', 12);
+		expect(parseView(link.slice(1))).toEqual({ ...DEFAULT_VIEW, chain: 'codex-ä b', record: 12 });
+		expect(parseView('%E0%A4%A/1').chain).toBe('%E0%A4%A');
 	});
 
 	test('keeps the bundle and drops what it does not know', () => {

@@ -9,6 +9,12 @@ export interface ExplorerView {
 	order: 'newest' | 'oldest';
 	/** Search all chains, not only this one. */
 	isEverywhere: boolean;
+	/** Search arguments and results too. */
+	isDeep: boolean;
+	/** Only what failed, was blocked, or ended nobody knows how. */
+	isFailed: boolean;
+	/** Show the prompt above the records that answer it. */
+	isGrouped: boolean;
 }
 
 /** No chain has this name: its file would be the meta-chain's own. */
@@ -20,10 +26,16 @@ export const DEFAULT_VIEW: ExplorerView = {
 	text: '',
 	type: null,
 	order: 'newest',
-	isEverywhere: false
+	isEverywhere: false,
+	isDeep: false,
+	isFailed: false,
+	isGrouped: false
 };
 
+/** `chain/position`, as short links have it, or a query. */
 export function parseView(query: string): ExplorerView {
+	const link = /^([^=&]+)\/(\d{1,9})$/.exec(query);
+	if (link) return { ...DEFAULT_VIEW, chain: decode(link[1] ?? ''), record: Number(link[2]) };
 	const params = new URLSearchParams(query);
 	const record = params.get('record') ?? '';
 	return {
@@ -32,8 +44,24 @@ export function parseView(query: string): ExplorerView {
 		text: params.get('q') ?? '',
 		type: params.get('type') || null,
 		order: params.get('order') === 'oldest' ? 'oldest' : 'newest',
-		isEverywhere: params.get('in') === 'all'
+		isEverywhere: params.get('in') === 'all',
+		isDeep: params.has('deep'),
+		isFailed: params.has('failed'),
+		isGrouped: params.has('grouped')
 	};
+}
+
+/** A short link to a record: `#chain/position`. */
+export function buildRecordLink(chain: string, position: number): string {
+	return `#${encodeURIComponent(chain)}/${position}`;
+}
+
+function decode(text: string): string {
+	try {
+		return decodeURIComponent(text);
+	} catch {
+		return text;
+	}
 }
 
 /** The query of a view, without what is as it is at the start. What else the address says stays in front. */
@@ -47,6 +75,9 @@ export function buildQuery(view: ExplorerView, currentQuery = ''): string {
 	if (view.type) params.set('type', view.type);
 	if (view.order !== 'newest') params.set('order', view.order);
 	if (view.isEverywhere) params.set('in', 'all');
+	if (view.isDeep) params.set('deep', '1');
+	if (view.isFailed) params.set('failed', '1');
+	if (view.isGrouped) params.set('grouped', '1');
 	return params.toString();
 }
 

@@ -35,7 +35,10 @@ const IN_FLIGHT = 2;
 export class WorkerPool implements CheckPool {
 	readonly width: number;
 	readonly #load: number[];
-	readonly #pending = new Map<number, { done: (result: ChunkResult) => void; failed: (why: Error) => void }>();
+	readonly #pending = new Map<
+		number,
+		{ done: (result: ChunkResult) => void; failed: (why: Error) => void }
+	>();
 	#seq = 0;
 
 	constructor(

@@ -89,7 +89,10 @@ class PageEngine implements Engine {
 				chains.set(listed.id, new ScannedChain(listed.id, `${listed.id}.json`, listed, listed.claim));
 		}
 		const local = source.kind === 'local' ? await readLocalKeys(files) : NO_KEYS;
-		const named: [string, string][] = [...index.keys.map((key): [string, string] => [key, 'bundled']), ...local.keys];
+		const named: [string, string][] = [
+			...index.keys.map((key): [string, string] => [key, 'bundled']),
+			...local.keys
+		];
 		// A fingerprint pins every key here that begins with it.
 		const pins = pinned.flatMap((pin) =>
 			pin.length === 64 ? [pin] : named.map(([key]) => key).filter((key) => key.startsWith(pin))
@@ -192,7 +195,8 @@ class PageEngine implements Engine {
 		const chain = this.requireChain(id);
 		const opened = this.requireOpened();
 		// The meta-chain says how long the others were, so it comes first.
-		if (opened.meta && opened.meta !== chain) await opened.meta.ensureScanned(opened.tools).catch(() => undefined);
+		if (opened.meta && opened.meta !== chain)
+			await opened.meta.ensureScanned(opened.tools).catch(() => undefined);
 		await chain.scan(opened.tools, onProgress);
 		return evaluateChain(chain, { ...opened, verifier: this.verifier });
 	}
@@ -377,7 +381,8 @@ async function readLocalKeys(files: BundleFiles): Promise<LocalKeys> {
 	const pinned = at(known, 'pinned');
 	const pq = at(known, 'pq');
 	const keys: [string, string][] = typeof own === 'string' ? [[own, 'own']] : [];
-	for (const pin of Array.isArray(pinned) ? pinned : []) if (typeof pin === 'string') keys.push([pin, 'pinned']);
+	for (const pin of Array.isArray(pinned) ? pinned : [])
+		if (typeof pin === 'string') keys.push([pin, 'pinned']);
 	return { keys, pq: typeof pq === 'string' ? unhex(pq, 1952) : null, isHome: at(known, 'place') === 'home' };
 }
 

@@ -35,8 +35,23 @@ export function evaluateChain(chain: ScannedChain, input: EvaluationInput): Verd
 	const evaluated = verifier.evaluate<Evaluated>({
 		require,
 		chains: [
-			...(isThere ? [{ id: chain.id, name, is_meta: isMeta, place, at: at(chain, counts.map(({ count }) => count)) }] : []),
-			...(meta && !isMeta && !meta.isMissing ? [{ id: meta.id, name: 'meta', is_meta: true, place, at: [] }] : [])
+			...(isThere
+				? [
+						{
+							id: chain.id,
+							name,
+							is_meta: isMeta,
+							place,
+							at: at(
+								chain,
+								counts.map(({ count }) => count)
+							)
+						}
+					]
+				: []),
+			...(meta && !isMeta && !meta.isMissing
+				? [{ id: meta.id, name: 'meta', is_meta: true, place, at: [] }]
+				: [])
 		],
 		claims: mismatch ? [['contradiction', name, capitalize(mismatch)]] : [],
 		expectations: [

@@ -41,7 +41,7 @@ function filesFromBlobs(find: (name: string) => Blob | undefined): BundleFiles {
 		has: (name) => find(name) !== undefined,
 		async slice(name, offset, length) {
 			const part = find(name)?.slice(offset, offset + length);
-			return new Uint8Array((await part?.arrayBuffer()) ?? 0);
+			return part ? new Uint8Array(await part.arrayBuffer()) : new Uint8Array(0);
 		}
 	};
 }

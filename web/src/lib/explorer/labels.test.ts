@@ -1,9 +1,13 @@
 import { expect, test } from 'vitest';
-import type { Verdict } from './types';
+import type { Verdict, VerdictLevel } from './types';
 import { hasBrokenMark, summarizeMarks, describeProgress, describeVerdict } from './labels';
 
 const verdict: Verdict = {
 	chain: 'a',
+	level: 'valid',
+	reason: '',
+	findings: [],
+	require: 'any',
 	isIntact: true,
 	checked: 1200,
 	length: 1200,
@@ -14,56 +18,45 @@ const verdict: Verdict = {
 	notes: []
 };
 
-test('a verdict says how many and where', () => {
+const finding = (code: string, level: VerdictLevel, position: number | null) => ({
+	code,
+	level,
+	position,
+	chain: 'a',
+	message: 'Because.',
+	fix: null
+});
+
+test.each([
+	['valid', [], 'good', '✓', 'valid'],
+	[
+		'unverified',
+		[finding('bundled_signer', 'unverified', null)],
+		'warn',
+		'?',
+		'valid, not proven: its key came with the data'
+	],
+	['incomplete', [finding('truncated', 'incomplete', 1200)], 'bad', '↓', 'incomplete'],
+	['invalid', [finding('hash', 'invalid', 7)], 'bad', '✗', 'broken at #7'],
+	['invalid', [finding('contradiction', 'invalid', null)], 'bad', '✗', 'broken'],
+	['unreadable', [finding('unreadable', 'unreadable', null)], 'bad', '–', 'cannot be read']
+] as const)('the level %s has a colour, a sign and a word', (level, findings, tone, sign, name) => {
+	const reason = findings.length > 0 ? 'Because.' : '';
+	const label = describeVerdict({ ...verdict, level, reason, findings: [...findings] });
+	expect(label).toMatchObject({ tone, sign, name });
+	expect(label.explained).toBe(reason || '1,200 records checked, signed by keys that you pinned.');
+});
+
+test('before the end there is no verdict', () => {
 	expect(describeVerdict(undefined).name).toBe('not verified yet');
-	expect(describeVerdict(verdict)).toMatchObject({ tone: 'good', name: '1,200 verified · nothing altered' });
-	const broken = {
-		...verdict,
-		isIntact: false,
-		brokenAt: 0,
-		faults: [{ code: 'hash', message: 'm', position: 0 }]
-	};
-	expect(describeVerdict(broken)).toMatchObject({ tone: 'bad', name: 'broken at #0', explained: 'm' });
-	expect(describeVerdict({ ...broken, brokenAt: 1200 }).name).toBe('not what was announced');
+	expect(describeProgress({ chain: 'a', done: 1000, total: 2000, bytes: 1 })).toBe('1,000 of 2,000 checked');
+	expect(describeProgress({ chain: 'a', done: 0, total: 0, bytes: 0 })).toBe('Reading…');
 });
 
-test('an unknown signer is not shown as good', () => {
-	const signers = { pinned: 0, own: 0, bundled: 1199, unknown: 1 };
-	expect(describeVerdict({ ...verdict, signers })).toMatchObject({
-		tone: 'warn',
-		explained: '1 record signed by an unknown key.'
-	});
-});
-
-test('unchecked records are named and not shown as good', () => {
-	const notes = ['2 post-quantum signatures were not checked.'];
-	expect(describeVerdict({ ...verdict, notes })).toEqual({
-		tone: 'warn',
-		sign: '?',
-		name: '1,200 verified in part',
-		explained: notes[0]
-	});
-	const faults = [{ code: 'link', message: 'sequence gap at 1', position: 1 }];
-	const broken = { ...verdict, isIntact: false, brokenAt: 1, faults, notes: ['Record 1 is elsewhere.'] };
-	expect(describeVerdict(broken).explained).toBe('sequence gap at 1. Record 1 is elsewhere.');
-});
-
-test('an unknown signer is a warning and not a forgery', () => {
-	const faults = [{ code: 'unknown_signer', message: 'unknown signer at 3', position: 3 }];
-	expect(describeVerdict({ ...verdict, isIntact: false, brokenAt: 3, faults })).toMatchObject({
-		tone: 'warn',
-		name: 'unknown signer at #3'
-	});
+test('a signer nobody knows is a warning at a record and not a forgery', () => {
 	const marks = { hash: true, link: true, signature: false, signer: 'unknown' } as const;
 	expect([hasBrokenMark(marks), summarizeMarks(marks)]).toEqual([false, 'signer unknown']);
 	expect(hasBrokenMark({ ...marks, signer: 'bundled' })).toBe(true);
-});
-
-test('progress counts where there is something to count', () => {
-	expect(describeProgress({ chain: 'a', step: 'hashes', done: 1000, total: 2000 })).toBe(
-		'Hashes 1,000 of 2,000'
-	);
-	expect(describeProgress({ chain: 'a', step: 'reading', done: 0, total: 0 })).toBe('Reading…');
 });
 
 test('marks are summarized in words', () => {

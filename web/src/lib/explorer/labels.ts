@@ -59,62 +59,64 @@ export const META_STATE_LABELS: Record<MetaState, StatusLabel> = {
 	unsealed: { tone: 'plain', sign: '·', name: 'unsealed', explained: 'The meta-chain does not know it yet.' }
 };
 
-/** The record that is broken. Null where it is the whole chain that is not as its index says. */
+/** The record that is broken. Null where it is the whole chain that is not as something says. */
 export function findBrokenPosition(verdict: Verdict | null | undefined): number | null {
-	const position = verdict?.brokenAt ?? null;
-	return position !== null && position < verdict!.length ? position : null;
+	if (verdict?.level !== 'invalid') return null;
+	const finding = verdict.findings.find(({ level }) => level === 'invalid');
+	const position = finding?.position ?? verdict.brokenAt;
+	return position !== null && position < verdict.length ? position : null;
 }
 
-/** A verdict in a few words. */
-export function describeVerdict(verdict: Verdict | undefined): StatusLabel {
-	if (!verdict) return { tone: 'plain', sign: '○', name: 'not verified yet', explained: '' };
-	if (!verdict.isIntact) return describeBroken(verdict);
-	const { unknown, bundled, pinned, own } = verdict.signers;
-	if (verdict.notes.length > 0) {
-		const name = `${formatCount(verdict.checked)} verified in part`;
-		return { tone: 'warn', sign: '?', name, explained: verdict.notes.join(' ') };
-	}
-	const name = `${formatCount(verdict.checked)} verified · nothing altered`;
-	if (unknown > 0)
-		return {
-			tone: 'warn',
-			sign: '?',
-			name,
-			explained: `${formatPlural(unknown, 'record')} signed by an unknown key.`
-		};
-	if (bundled > 0)
-		return { tone: 'good', sign: '✓', name, explained: 'Signed by a key that only the bundle names.' };
-	return {
-		tone: 'good',
-		sign: '✓',
-		name,
-		explained: pinned + own > 0 ? 'Signed by keys that you know.' : 'Nothing here is signed.'
-	};
-}
-
-function describeBroken(verdict: Verdict): StatusLabel {
-	const fault = verdict.faults[0];
-	const position = findBrokenPosition(verdict);
-	const explained = [fault?.message ?? 'a check failed', ...verdict.notes].join('. ');
-	if (position === null) return { tone: 'bad', sign: '✗', name: 'not what was announced', explained };
-	return fault?.code === 'unknown_signer'
-		? {
-				tone: 'warn',
-				sign: '?',
-				name: `unknown signer at #${position}`,
-				explained: 'pin its key to check the signatures'
-			}
-		: { tone: 'bad', sign: '✗', name: `broken at #${position}`, explained };
-}
-
-const STEPS: Record<Progress['step'], string> = {
-	reading: 'Reading',
-	hashes: 'Hashes',
-	signatures: 'Signatures'
+/** Why something is not proven, in a few words; the sentence of the finding stands beside it. */
+const NOT_PROVEN: Record<string, string> = {
+	bundled_signer: 'its key came with the data',
+	unknown_signer: 'nobody knows a signer',
+	meta_absent: 'nothing says how long it was',
+	unrecorded: 'the meta-chain does not know it',
+	not_checked: 'not everything was checked',
+	pending: 'not all is signed yet',
+	key_refused: 'a key was ignored',
+	unlisted_file: 'a file is not listed',
+	empty: 'it has no records'
 };
 
-export function describeProgress({ step, done, total }: Progress): string {
-	return total > 0 ? `${STEPS[step]} ${formatCount(done)} of ${formatCount(total)}` : `${STEPS[step]}…`;
+/** A verdict in the words of the command line. A colour is never the only sign. */
+export function describeVerdict(verdict: Verdict | undefined): StatusLabel {
+	if (!verdict) return { tone: 'plain', sign: '○', name: 'not verified yet', explained: '' };
+	const { level, reason, findings } = verdict;
+	const explained = [reason, ...verdict.notes].filter((text) => text !== '').join(' ');
+	switch (level) {
+		case 'valid':
+			return { tone: 'good', sign: '✓', name: 'valid', explained: explained || describeChecked(verdict) };
+		case 'unverified': {
+			const code = findings.find((one) => one.level === level)?.code ?? '';
+			const why = NOT_PROVEN[code] ?? code.replaceAll('_', ' ');
+			return { tone: 'warn', sign: '?', name: `valid, not proven: ${why}`, explained };
+		}
+		case 'incomplete':
+			return { tone: 'bad', sign: '↓', name: 'incomplete', explained };
+		case 'unreadable':
+			return { tone: 'bad', sign: '–', name: 'cannot be read', explained };
+		case 'invalid': {
+			const position = findBrokenPosition(verdict);
+			return {
+				tone: 'bad',
+				sign: '✗',
+				name: position === null ? 'broken' : `broken at #${position}`,
+				explained
+			};
+		}
+	}
+}
+
+function describeChecked({ length, signers }: Verdict): string {
+	const whose = signers.pinned > 0 ? 'keys that you pinned' : 'the key of this machine';
+	return `${formatPlural(length, 'record')} checked, signed by ${whose}.`;
+}
+
+/** Until the end there is no verdict, only how far it is. */
+export function describeProgress({ done, total }: Progress): string {
+	return total > 0 ? `${formatCount(done)} of ${formatCount(total)} checked` : 'Reading…';
 }
 
 export interface MarkLabel {
@@ -163,9 +165,8 @@ export function hasBrokenMark(marks: RecordMarks): boolean {
 /** The dot of a chain in the rail. */
 export function describeChain(verdict: Verdict | undefined, isUnreadable: boolean): StatusLabel {
 	if (isUnreadable)
-		return { tone: 'bad', sign: '✗', name: 'cannot be read', explained: 'Its file is missing or damaged.' };
-	const label = describeVerdict(verdict);
-	return verdict?.isIntact && label.tone === 'good' ? { ...label, name: 'intact' } : label;
+		return { tone: 'bad', sign: '–', name: 'cannot be read', explained: 'Its file is missing or damaged.' };
+	return describeVerdict(verdict);
 }
 
 /** The dot of the meta-chain: whether it holds, and whether every conversation is as it says. */
@@ -181,7 +182,7 @@ export function describeMeta(noted: number | null, meta: MetaView | null, isDone
 		return isDone
 			? { tone: 'bad', sign: '✗', name: 'cannot be read', explained: 'Its file is missing or damaged.' }
 			: { tone: 'plain', sign: '○', name: 'not compared yet', explained: '' };
-	if (!meta.verdict.isIntact) return describeVerdict(meta.verdict);
+	if (!['valid', 'unverified'].includes(meta.verdict.level)) return describeVerdict(meta.verdict);
 	const odd = meta.rows.filter(({ state }) => META_STATE_LABELS[state].tone === 'bad').length;
 	return odd > 0
 		? {
@@ -190,10 +191,12 @@ export function describeMeta(noted: number | null, meta: MetaView | null, isDone
 				name: `${odd} not as noted`,
 				explained: 'Some conversations are not as noted.'
 			}
-		: {
-				tone: 'good',
-				sign: '✓',
-				name: 'as noted',
-				explained: 'Every conversation is as noted, or has grown.'
-			};
+		: meta.verdict.level === 'unverified'
+			? describeVerdict(meta.verdict)
+			: {
+					tone: 'good',
+					sign: '✓',
+					name: 'as noted',
+					explained: 'Every conversation is as noted, or has grown.'
+				};
 }

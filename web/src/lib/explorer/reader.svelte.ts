@@ -1,6 +1,18 @@
-import { SvelteMap, SvelteSet } from 'svelte/reactivity';
-import type { Bundle, Engine, ChainStats, MetaView, Progress, BundleSource, Verdict } from './types';
+import { SvelteMap } from 'svelte/reactivity';
+import type {
+	Bundle,
+	Engine,
+	ChainStats,
+	MetaView,
+	Progress,
+	BundleSource,
+	TamperDemo,
+	Verdict
+} from './types';
 import { savePins, loadPins } from './pins';
+
+/** How often the rows are asked for anew while records come in. */
+const REFRESH_MS = 400;
 
 /** What the page knows of the chains it has open. The engine finds out; this remembers, and decides what comes next. */
 export class BundleReader {
@@ -16,12 +28,16 @@ export class BundleReader {
 	readonly verdicts = new SvelteMap<string, Verdict>();
 	readonly stats = new SvelteMap<string, ChainStats>();
 	readonly failures = new SvelteMap<string, unknown>();
-	readonly tampered = new SvelteSet<string>();
+	/** Records that were changed for show, by chain. */
+	readonly tampered = new SvelteMap<string, TamperDemo>();
+	/** Counts up while records come in. */
+	arrivals = $state(0);
 
 	#source: BundleSource | null = null;
 	/** Chains that wait to be verified. The one that is looked at goes first. */
 	#waiting: string[] = [];
 	#visit = 0;
+	#refreshed = 0;
 
 	constructor(readonly engine: Engine) {}
 
@@ -101,8 +117,7 @@ export class BundleReader {
 	}
 
 	async tamper(chain: string): Promise<Verdict | null> {
-		await this.engine.tamper(chain);
-		this.tampered.add(chain);
+		this.tampered.set(chain, await this.engine.tamper(chain));
 		return this.#afterChange(chain);
 	}
 
@@ -110,6 +125,11 @@ export class BundleReader {
 		await this.engine.restore(chain);
 		this.tampered.delete(chain);
 		return this.#afterChange(chain);
+	}
+
+	/** Stops reading a chain. */
+	async cancel(chain: string): Promise<void> {
+		await this.engine.cancel(chain);
 	}
 
 	async compareMeta(): Promise<void> {
@@ -142,7 +162,12 @@ export class BundleReader {
 	}
 
 	#setProgress(visit: number, progress: Progress): void {
-		if (visit === this.#visit) this.progress = progress;
+		if (visit !== this.#visit) return;
+		this.progress = progress;
+		const now = performance.now();
+		if (now - this.#refreshed < REFRESH_MS) return;
+		this.#refreshed = now;
+		this.arrivals++;
 	}
 
 	#clearProgress(): void {

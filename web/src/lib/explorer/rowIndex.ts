@@ -173,7 +173,13 @@ export class RowIndex {
 		return this.texts.texts[this.columns.signer[at] ?? 0] ?? '';
 	}
 
-	getUse(at: number): { time: number; input: number; output: number; duration: number; hasReasoned: boolean } {
+	getUse(at: number): {
+		time: number;
+		input: number;
+		output: number;
+		duration: number;
+		hasReasoned: boolean;
+	} {
 		const { time, input, output, duration, flags } = this.columns;
 		return {
 			time: time[at] ?? 0,

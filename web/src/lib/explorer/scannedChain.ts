@@ -115,7 +115,11 @@ export class ScannedChain {
 	}
 
 	/** Chunks are checked at once and folded in the order of the file. */
-	private async foldChunks(chunks: AsyncGenerator<RecordChunk>, fold: number, tools: ScanTools): Promise<void> {
+	private async foldChunks(
+		chunks: AsyncGenerator<RecordChunk>,
+		fold: number,
+		tools: ScanTools
+	): Promise<void> {
 		const queue: { chunk: RecordChunk; result: ReturnType<CheckPool['run']> }[] = [];
 		let last = performance.now();
 		const foldNext = async () => {
@@ -168,7 +172,11 @@ export class ScannedChain {
 	}
 
 	/** Post-quantum signatures are checked here: the module has no code for them. Whether the row changed. */
-	private checkPostQuantum(row: CheckedRow, buffer: ArrayBuffer, { pq, ownKeys, verifier }: ScanTools): boolean {
+	private checkPostQuantum(
+		row: CheckedRow,
+		buffer: ArrayBuffer,
+		{ pq, ownKeys, verifier }: ScanTools
+	): boolean {
 		const [start, length, checks] = row;
 		checks[4] = checkPostQuantum(checks, pq, ownKeys, () =>
 			verifier.record(new Uint8Array(buffer, start, length))
@@ -193,7 +201,12 @@ export class ScannedChain {
 
 	private report(bytes: number): void {
 		const done = this.index.count;
-		const progress: Progress = { chain: this.id, done, total: Math.max(this.claim?.length ?? 0, done), bytes };
+		const progress: Progress = {
+			chain: this.id,
+			done,
+			total: Math.max(this.claim?.length ?? 0, done),
+			bytes
+		};
 		for (const listener of this.listeners) listener(progress);
 	}
 
@@ -225,8 +238,7 @@ export class ScannedChain {
 			const [code, message] = folded.failure;
 			return [{ code, message, position: folded.broken_at ?? 0 }];
 		}
-		if (this.stopped !== null)
-			return [{ code: 'chain_unreadable', message: this.stopped, position: total }];
+		if (this.stopped !== null) return [{ code: 'chain_unreadable', message: this.stopped, position: total }];
 		const mismatch = this.findContradiction();
 		return mismatch ? [{ code: 'contradiction', message: mismatch, position: total }] : [];
 	}

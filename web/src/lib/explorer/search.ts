@@ -8,7 +8,9 @@ export interface PositionedRecord {
 }
 
 /** What is searched: everything of a query but the chain, and the records that a search of all texts found. */
-export type RecordSearch = Omit<RecordQuery, 'chain'> & { found?: Map<ScannedChain, Set<number>> | undefined };
+export type RecordSearch = Omit<RecordQuery, 'chain'> & {
+	found?: Map<ScannedChain, Set<number>> | undefined;
+};
 
 /** Looks through records that come oldest first. */
 export function searchRecords(records: Iterable<PositionedRecord>, query: RecordSearch): SearchResult {
@@ -21,7 +23,9 @@ export function searchRecords(records: Iterable<PositionedRecord>, query: Record
 		types.set(type, (types.get(type) ?? 0) + 1);
 		if (query.type === null || query.type === type) result.push(placed);
 	}
-	const rows = sliceWindow(result, query).map(({ chain, position }) => chain.index.getRow(chain.id, position));
+	const rows = sliceWindow(result, query).map(({ chain, position }) =>
+		chain.index.getRow(chain.id, position)
+	);
 	return { total: result.length, rows, types: Object.fromEntries(types) };
 }
 

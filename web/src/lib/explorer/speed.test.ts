@@ -30,7 +30,7 @@ it(
 		const every = await time('find all', () => engine.find({ ...query, text: '' }));
 		expect(every.rows[0]).toMatchObject({
 			position: length - 1,
-			marks: { hash: null, link: null, signature: null }
+			marks: { hash: true, link: true, signature: true }
 		});
 		expect(every.rows).toHaveLength(60);
 		const one = await time('find text', () => engine.find({ ...query, text: `Step-${length - 1}` }));
@@ -46,15 +46,27 @@ it(
 			engine.find({ ...query, chain: null, text: 'shell', type: 'chat' })
 		);
 		const nothing = await engine.find({ ...query, text: 'there is no such text' });
-		expect(nothing).toEqual({ total: 0, rows: [], types: {} });
+		expect(nothing).toEqual({ total: 0, rows: [], types: {}, isPartial: false });
 
-		const steps: string[] = [];
-		const verdict = await time('verify', () => engine.verify(id, ({ step }) => steps.push(step)));
+		const done: number[] = [];
+		const verdict = await time('verify', () => engine.verify(id, (progress) => done.push(progress.done)));
 		expect(verdict).toMatchObject({ isIntact: true, checked: length, signaturesChecked: length });
-		expect(steps).toEqual([...steps].sort((a, b) => ORDER.indexOf(a) - ORDER.indexOf(b)));
+		expect(verdict).toMatchObject({
+			level: 'unverified',
+			findings: [{ code: 'bundled_signer' }, { code: 'meta_absent' }]
+		});
+		expect(done).toEqual([...done].sort((a, b) => a - b));
+		const deep = await time('find in results', () =>
+			engine.find({ ...query, text: 'all GOOD so far all good', isDeep: true })
+		);
+		expect(deep.total).toBe(length);
+		expect((await engine.find({ ...query, text: '', isFailed: true })).total).toBe(0);
+		const spans = await engine.use(id);
+		expect(spans.reduce((sum, span) => sum + span.records, 0)).toBe(length);
 
-		const position = await engine.tamper(id);
+		const { position, before, after } = await engine.tamper(id);
 		expect(position).toBe(Math.floor(length / 2));
+		expect([before.includes('Nothing happened'), after.includes('Nothing happened')]).toEqual([false, true]);
 		const broken = await time('verify again, tampered', () => engine.verify(id));
 		expect(broken).toMatchObject({ isIntact: false, brokenAt: position, checked: position });
 		expect(broken.faults).toEqual([
@@ -77,5 +89,3 @@ it('work stops after the engine is closed', { timeout: 60_000 }, async () => {
 	engine.close();
 	await expect(verifying).rejects.toThrow('closed');
 });
-
-const ORDER = ['reading', 'hashes', 'signatures'];

@@ -20,7 +20,13 @@ export function summarizeUse(index: RowIndex): UseSpan[] {
 		const { time, duration, input, output } = index.getUse(at);
 		if (time <= 0) continue;
 		const start = first + Math.floor((time - first) / width) * width;
-		const span = spans.get(start) ?? { time: start, records: 0, duration: 0, inputTokens: 0, outputTokens: 0 };
+		const span = spans.get(start) ?? {
+			time: start,
+			records: 0,
+			duration: 0,
+			inputTokens: 0,
+			outputTokens: 0
+		};
 		span.records++;
 		span.duration += duration;
 		span.inputTokens += input;

@@ -24,11 +24,11 @@ it('responses are matched to their requests in any order', async () => {
 	const verifying = engine.verify('a', ({ done }) => steps.push(done));
 	const tampering = engine.tamper('b');
 	const restoring = engine.restore('c');
-	puppet.answer({ id: 0, progress: { chain: 'a', step: 'hashes', done: 3, total: 9 } });
+	puppet.answer({ id: 0, progress: { chain: 'a', done: 3, total: 9, bytes: 1 } });
 	puppet.answer({ id: 1, result: 7 });
 	puppet.answer({ id: 2, problem: { code: 'no_bundle', message: 'no' } });
 	puppet.answer({ id: 0, result: 'verdict' });
-	puppet.answer({ id: 0, progress: { chain: 'a', step: 'hashes', done: 4, total: 9 } });
+	puppet.answer({ id: 0, progress: { chain: 'a', done: 4, total: 9, bytes: 1 } });
 	expect(await tampering).toBe(7);
 	expect(await verifying).toBe('verdict');
 	expect(steps).toEqual([3]);

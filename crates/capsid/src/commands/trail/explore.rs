@@ -90,8 +90,12 @@ impl TrailViewer {
         let keys = own_keys(&self.home);
         let pinned = keys.iter().filter(|key| key.origin == KeyOrigin::Pinned);
         let pinned: Vec<String> = pinned.map(|key| key.key.hex()).collect();
+        let place = match self.source {
+            TrailViewerSource::Home(_) => "home",
+            TrailViewerSource::Bundle(_) => "bundle",
+        };
         let pq = pq_public::public_hex(self.home.root()).ok().flatten();
-        JsonDocument::from_value(&json!({ "own": own, "pq": pq, "pinned": pinned }))
+        JsonDocument::from_value(&json!({ "own": own, "pq": pq, "pinned": pinned, "place": place }))
     }
 
     /// A key that cannot be read is no reason to show nothing: `capsid doctor` reports it.
