@@ -32,7 +32,7 @@ async function arrive(at: RunningProgram, options: VisitorOptions = {}): Promise
 	return visitor;
 }
 
-const verdict = (visitor: Visitor) => visitor.page.getByRole('status').filter({ hasText: /verified|broken/ });
+const verdict = (visitor: Visitor) => visitor.page.getByRole('status').filter({ hasText: /valid|broken/ });
 
 test('the chains of four agents are listed, signed and verified', async () => {
 	const visitor = await arrive(viewer);
@@ -44,9 +44,9 @@ test('the chains of four agents are listed, signed and verified', async () => {
 		await rail.getByRole('option').filter({ hasText: title }).filter({ hasText: tool }).click();
 		await page.getByRole('heading', { level: 2, name: title }).waitFor();
 		await verdict(visitor)
-			.getByText(/\d+ verified · nothing altered/)
+			.getByText(/^✓ valid$/)
 			.waitFor();
-		await page.getByText('Signed by keys that you know.').waitFor();
+		await page.getByText(/checked, signed by the key of this machine/).waitFor();
 	}
 	await visitor.leave();
 });
@@ -75,7 +75,7 @@ test('a record that was changed is flagged where it is, and restored', async () 
 	await page.getByRole('heading', { name: TITLES['claude-code'] }).waitFor();
 	// Before all is checked the verdict has no number yet.
 	const content = await verdict(visitor)
-		.getByText(/\d+ verified/)
+		.getByText(/\d+ records? checked/)
 		.innerText();
 	const [length] = /\d+/.exec(content) ?? [];
 	await page.getByRole('button', { name: 'Tamper' }).click();
@@ -93,7 +93,7 @@ test('a record that was changed is flagged where it is, and restored', async () 
 
 	await page.getByRole('button', { name: 'Restore' }).click();
 	await verdict(visitor)
-		.getByText(/verified · nothing altered/)
+		.getByText(/^✓ valid$/)
 		.waitFor();
 	expect(await record.getByRole('alert').count()).toBe(0);
 	await visitor.leave();
@@ -140,7 +140,7 @@ test('a bundle that was altered on disk is flagged at the right record', async (
 		await page.getByRole('button', { name: 'broken at #1' }).waitFor();
 		await rail.getByRole('option').filter({ hasText: 'codex' }).click();
 		await verdict(visitor)
-			.getByText(/verified · nothing altered/)
+			.getByText(/^✓ valid$/)
 			.waitFor();
 		await visitor.leave();
 	} finally {
@@ -159,14 +159,14 @@ test('one file holds chains and pages, and verifies itself from the disk', async
 	for (const title of Object.values(TITLES)) {
 		await rail.getByRole('option').filter({ hasText: title }).click();
 		await verdict(visitor)
-			.getByText(/verified · nothing altered/)
+			.getByText(/valid, not proven/)
 			.waitFor();
 	}
 	await page.getByRole('button', { name: 'Tamper' }).click();
 	await page.getByRole('button', { name: /broken at #/ }).waitFor();
 	await page.getByRole('button', { name: 'Restore' }).click();
 	await verdict(visitor)
-		.getByText(/verified · nothing altered/)
+		.getByText(/valid, not proven/)
 		.waitFor();
 	await expectAccessible(page);
 	await visitor.leave();
@@ -187,7 +187,7 @@ test.each(variants)('the Explorer at %i pixels, %s', async (width, theme) => {
 	const visitor = await arrive(viewer, { width, theme });
 	const { page } = visitor;
 	await verdict(visitor)
-		.getByText(/verified/)
+		.getByText(/✓ valid/)
 		.waitFor();
 	await expectFits(page);
 	await expectAccessible(page);

@@ -100,7 +100,7 @@ async function captureViewers(camera: Camera): Promise<void> {
 			const { page } = visitor;
 			await page.goto(trail.address);
 			await page
-				.getByText(/verified · nothing altered/)
+				.getByText(/\bvalid\b/)
 				.first()
 				.waitFor();
 			await camera.capture(page, 'viewer-explorer', variant);
