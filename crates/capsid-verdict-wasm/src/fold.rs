@@ -119,10 +119,7 @@ pub(crate) fn evaluate_chains(asked: &Value, folded: &BTreeMap<String, ChainEvid
         evidence.is_meta = chain["is_meta"] == true;
         evidence.at =
             list(&chain["at"]).map(|at| (at[0].as_u64().unwrap_or_default(), text(&at[1]))).collect();
-        evidence.place = match chain["place"].as_str() {
-            Some("home") => ChainPlace::Home,
-            _ => ChainPlace::Bundle,
-        };
+        evidence.place = if chain["is_home"] == true { ChainPlace::Home } else { ChainPlace::Bundle };
         Some(evidence)
     });
     let evidence = VerdictEvidence {

@@ -95,7 +95,7 @@ test('a record that was changed is flagged where it is, and restored', async () 
 	await verdict(visitor)
 		.getByText(/^✓ valid$/)
 		.waitFor();
-	expect(await record.getByRole('alert').count()).toBe(0);
+	await expect.poll(() => record.getByRole('alert').count()).toBe(0);
 	await visitor.leave();
 });
 

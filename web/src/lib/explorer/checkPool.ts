@@ -55,16 +55,16 @@ export class WorkerPool implements CheckPool {
 				one?.done(data);
 			};
 			worker.onerror = () => this.#failAll();
-			this.#tell(worker, { module });
+			this.#send(worker, { module });
 		}
 	}
 
 	setKeys(keys: [string, string][]): void {
-		for (const worker of this.workers) this.#tell(worker, { keys });
+		for (const worker of this.workers) this.#send(worker, { keys });
 	}
 
 	setWords(words: string): void {
-		for (const worker of this.workers) this.#tell(worker, { words });
+		for (const worker of this.workers) this.#send(worker, { words });
 	}
 
 	run(work: 'check' | 'search', buffer: ArrayBuffer, length: number): Promise<ChunkResult> {
@@ -75,7 +75,7 @@ export class WorkerPool implements CheckPool {
 		const seq = this.#seq++;
 		return new Promise((done, failed) => {
 			this.#pending.set(seq, { done, failed });
-			this.#tell(worker, { seq, work, buffer, length }, [buffer]);
+			this.#send(worker, { seq, work, buffer, length }, [buffer]);
 		});
 	}
 
@@ -84,7 +84,7 @@ export class WorkerPool implements CheckPool {
 		this.#failAll();
 	}
 
-	#tell(worker: Worker, request: CheckRequest, transfer: Transferable[] = []): void {
+	#send(worker: Worker, request: CheckRequest, transfer: Transferable[] = []): void {
 		worker.postMessage(request, transfer);
 	}
 

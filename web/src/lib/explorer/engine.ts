@@ -71,7 +71,7 @@ class PageEngine implements Engine {
 	private readonly shared: CheckPool | null;
 	private folds = 0;
 	/** The last search of all texts. */
-	private deep: { key: string; found: Promise<Map<ScannedChain, Set<number>>> } | null = null;
+	private deep: { key: string; matches: Promise<Map<ScannedChain, Set<number>>> } | null = null;
 
 	constructor({ module, startPool }: EngineParts) {
 		this.verifier = new Verifier(module);
@@ -153,12 +153,12 @@ class PageEngine implements Engine {
 			const chain = this.requireChain(query.chain);
 			if (query.isDeep) await chain.ensureScanned(opened.tools);
 			else await chain.waitForRows(opened.tools);
-			const found = await this.findDeep(opened, query, [chain]);
-			return { ...searchRecords(listRecords(chain), { ...query, found }), isPartial: !chain.isDone };
+			const matches = await this.findDeep(opened, query, [chain]);
+			return { ...searchRecords(listRecords(chain), { ...query, matches }), isPartial: !chain.isDone };
 		}
 		const { records, taken, leftOut } = await this.loadAllRecords(opened);
-		const found = await this.findDeep(opened, query, taken);
-		return { ...searchRecords(records, { ...query, found }), leftOut };
+		const matches = await this.findDeep(opened, query, taken);
+		return { ...searchRecords(records, { ...query, matches }), leftOut };
 	}
 
 	async detail(id: string, position: number): Promise<RecordView> {
@@ -275,8 +275,8 @@ class PageEngine implements Engine {
 		const words = text.trim();
 		if (!isDeep || words === '') return undefined;
 		const key = JSON.stringify([words, chains.map(({ id, index }) => [id, index.count])]);
-		if (this.deep?.key !== key) this.deep = { key, found: this.searchTexts(opened, words, chains) };
-		return this.deep.found;
+		if (this.deep?.key !== key) this.deep = { key, matches: this.searchTexts(opened, words, chains) };
+		return this.deep.matches;
 	}
 
 	private async searchTexts(
@@ -288,8 +288,8 @@ class PageEngine implements Engine {
 		const all = new Map<ScannedChain, Set<number>>();
 		for (const chain of chains) {
 			const stream = await tools.files.open(chain.file);
-			const found = new Set<number>();
-			all.set(chain, found);
+			const matches = new Set<number>();
+			all.set(chain, matches);
 			if (!stream) continue;
 			const running = new Set<Promise<void>>();
 			let first = 0;
@@ -299,8 +299,8 @@ class PageEngine implements Engine {
 					first += chunk.offsets.length;
 					const work = tools.pool.run('search', chunk.buffer, chunk.length).then(({ output, buffer }) => {
 						tools.buffers.giveBack(buffer);
-						const places = JSON.parse(new TextDecoder().decode(output)) as number[];
-						for (const place of places) found.add(begin + place);
+						const indexes = JSON.parse(new TextDecoder().decode(output)) as number[];
+						for (const index of indexes) matches.add(begin + index);
 					});
 					running.add(work);
 					void work.finally(() => running.delete(work)).catch(() => undefined);

@@ -28,7 +28,6 @@ export function evaluateChain(chain: ScannedChain, input: EvaluationInput): Verd
 	const entry = isMeta ? undefined : latest(believed ?? []).find((one) => isSameConversation(chain, one));
 	const counts = entry ? [...entry.earlier, { count: entry.count, head: entry.head }] : [];
 	const mismatch = chain.isMissing || chain.stopped !== null ? null : chain.findContradiction();
-	const place = isHome ? 'home' : 'bundle';
 	const isThere = !chain.isMissing && (chain.stopped === null || chain.index.count > 0);
 	const at = (scanned: ScannedChain, wanted: number[]) =>
 		wanted.map((count) => [count, scanned.index.getHash(count - 1) ?? '']);
@@ -41,7 +40,7 @@ export function evaluateChain(chain: ScannedChain, input: EvaluationInput): Verd
 							id: chain.id,
 							name,
 							is_meta: isMeta,
-							place,
+							is_home: isHome,
 							at: at(
 								chain,
 								counts.map(({ count }) => count)
@@ -50,7 +49,7 @@ export function evaluateChain(chain: ScannedChain, input: EvaluationInput): Verd
 					]
 				: []),
 			...(meta && !isMeta && !meta.isMissing
-				? [{ id: meta.id, name: 'meta', is_meta: true, place, at: [] }]
+				? [{ id: meta.id, name: 'meta', is_meta: true, is_home: isHome, at: [] }]
 				: [])
 		],
 		claims: mismatch ? [['contradiction', name, capitalize(mismatch)]] : [],

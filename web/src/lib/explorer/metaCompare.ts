@@ -37,8 +37,8 @@ export type MetaState = 'intact' | 'grown' | 'truncated' | 'altered' | 'missing'
 /** A chain as far as the meta-chain can say something about it. */
 export interface Present {
 	length: number;
-	/** The hash of the record at a place. */
-	hashAt(place: number): string | null;
+	/** The hash of the record at a position. */
+	hashAt(position: number): string | null;
 	/** What is wrong inside, in a few words; null where hashes and links hold. */
 	broken: string | null;
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { RecordScanner, Unreadable } from './recordScanner';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
-const textOf = (record: { bytes: Uint8Array }) => new TextDecoder().decode(record.bytes);
+const toText = (record: { bytes: Uint8Array }) => new TextDecoder().decode(record.bytes);
 const record = (at: number) =>
 	JSON.stringify({
 		hash: `h${at}`,
@@ -15,11 +15,11 @@ const chain = `\ufeff{"title": "a, b]}", "length": 3, "capsules": [ ${[0, 1, 2].
 
 function inPieces(whole: Uint8Array, size: number): string[] {
 	const reader = new RecordScanner();
-	const found: string[] = [];
+	const records: string[] = [];
 	const take = () => {
 		for (let one = reader.next(); one; one = reader.next()) {
 			expect(whole.subarray(one.offset, one.offset + one.bytes.length)).toEqual(one.bytes);
-			found.push(textOf(one));
+			records.push(toText(one));
 		}
 	};
 	for (let at = 0; at < whole.length; at += size) {
@@ -29,7 +29,7 @@ function inPieces(whole: Uint8Array, size: number): string[] {
 	reader.finish();
 	take();
 	expect(reader.next()).toBeNull();
-	return found;
+	return records;
 }
 
 function whole(file: Uint8Array): { next: () => string | undefined } {
@@ -39,7 +39,7 @@ function whole(file: Uint8Array): { next: () => string | undefined } {
 	return {
 		next: () => {
 			const record = reader.next();
-			return record ? textOf(record) : undefined;
+			return record ? toText(record) : undefined;
 		}
 	};
 }

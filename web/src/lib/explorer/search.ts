@@ -7,9 +7,9 @@ export interface PositionedRecord {
 	position: number;
 }
 
-/** What is searched: everything of a query but the chain, and the records that a search of all texts found. */
+/** What is searched: everything of a query but the chain, and the records that a search of all texts gave. */
 export type RecordSearch = Omit<RecordQuery, 'chain'> & {
-	found?: Map<ScannedChain, Set<number>> | undefined;
+	matches?: Map<ScannedChain, Set<number>> | undefined;
 };
 
 /** Looks through records that come oldest first. */
@@ -45,14 +45,14 @@ function sliceWindow(
 /** Words that stand for success. Anything else failed, was blocked, or ended nobody knows how. */
 const SUCCESS = new Set(['success', '']);
 
-/** Whether a record has the text in its type, summary, tool, request or hash, or was found by its whole text. */
-function createMatcher({ text, isFailed, found }: RecordSearch): (one: PositionedRecord) => boolean {
+/** Whether a record has the text in its type, summary, tool, request or hash, or was matched by its whole text. */
+function createMatcher({ text, isFailed, matches }: RecordSearch): (one: PositionedRecord) => boolean {
 	const wanted = text.trim().toLowerCase();
 	const isHex = /^[0-9a-f]+$/.test(wanted);
 	return ({ chain, position }) => {
 		const { index } = chain;
 		if (isFailed && SUCCESS.has(index.getStatus(position))) return false;
-		if (wanted === '' || found?.get(chain)?.has(position)) return true;
+		if (wanted === '' || matches?.get(chain)?.has(position)) return true;
 		if (index.getWords(position).includes(wanted)) return true;
 		if (index.getRequest(position).toLowerCase().includes(wanted)) return true;
 		return isHex && (index.getHash(position) ?? '').includes(wanted);

@@ -113,8 +113,8 @@ export class Verifier {
 		return JSON.parse(decoder.decode(this.#output())) as FoldedChain;
 	}
 
-	evaluate<T>(asked: unknown): T {
-		return JSON.parse(this.#text('capsid_evaluate', encoder.encode(JSON.stringify(asked)))) as T;
+	evaluate<T>(input: unknown): T {
+		return JSON.parse(this.#text('capsid_evaluate', encoder.encode(JSON.stringify(input)))) as T;
 	}
 
 	#text(name: keyof Exports & `capsid_${string}`, input: Uint8Array): string {
