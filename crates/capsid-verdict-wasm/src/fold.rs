@@ -8,7 +8,10 @@ use capsid_verdict::verify::{ChainVerdict, VerifyFailureClass, VerifyOptions};
 use capsid_verdict::{
     ChainFold, FindingCode, KeySet, RecordHead, Require, SignerPolicy, TrailVerdict, evaluate,
 };
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -33,7 +36,7 @@ impl RowFold {
     }
 
     /// Takes the checks of the next record, as a row holds them.
-    pub(crate) fn push(&mut self, row: &Value, keys: &KeySet) {
+    pub(crate) fn push(&mut self, row: &FoldRow<'_>, keys: &KeySet) {
         self.stopping.push(to_checked(row, keys));
         self.passing.push(to_checked(row, keys));
     }
@@ -57,27 +60,43 @@ impl std::fmt::Debug for RowFold {
     }
 }
 
-fn to_checked(row: &Value, keys: &KeySet) -> CheckedRecord {
-    let content = to_fault(&row[3]);
-    let head = row[0].as_u64().filter(|_| content.is_none()).map(|sequence| RecordHead {
+/// The part of a row that is folded. The facets are skipped: a chain has many of them.
+#[derive(Deserialize)]
+pub(crate) struct FoldRow<'a>(IgnoredAny, IgnoredAny, #[serde(borrow)] RowChecks<'a>, IgnoredAny);
+
+#[derive(Deserialize)]
+struct RowChecks<'a>(
+    Option<u64>,
+    #[serde(borrow)] Option<Cow<'a, str>>,
+    #[serde(borrow)] Cow<'a, str>,
+    Value,
+    Value,
+    #[serde(borrow)] Cow<'a, str>,
+    IgnoredAny,
+);
+
+fn to_checked(row: &FoldRow<'_>, keys: &KeySet) -> CheckedRecord {
+    let RowChecks(sequence, previous, hash, content, signed, signed_by, _) = &row.2;
+    let content = to_fault(content);
+    let head = sequence.filter(|_| content.is_none()).map(|sequence| RecordHead {
         id: String::new(),
         sequence,
-        previous_hash: row[1].as_str().map(str::to_owned),
+        previous_hash: previous.as_deref().map(str::to_owned),
     });
     // A key is named by all of its digits, so no other can be meant.
-    let by = row[4][1].as_str().filter(|_| row[4][0].is_null());
+    let by = signed[1].as_str().filter(|_| signed[0].is_null());
     let by = by.and_then(|hex| keys.candidates(hex).into_iter().next());
-    let signed = match (by, to_fault(&row[4])) {
-        (Some(by), _) => Ok(ValidSignature { by, epoch: None, pq_unchecked: row[4][3] == true }),
+    let signed = match (by, to_fault(signed)) {
+        (Some(by), _) => Ok(ValidSignature { by, epoch: None, pq_unchecked: signed[3] == true }),
         (None, Some(fault)) => Err(fault),
         (None, None) => Err(fault(VerifyFailureClass::Signature, "signature invalid")),
     };
     CheckedRecord {
         head,
-        hash: text(&row[2]),
+        hash: hash.clone().into_owned(),
         signed: content.is_none().then_some(signed),
         content,
-        signed_by: text(&row[5]),
+        signed_by: signed_by.clone().into_owned(),
     }
 }
 

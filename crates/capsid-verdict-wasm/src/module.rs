@@ -1,7 +1,7 @@
 //! The state of one instance of the module.
 
 use crate::facets::{has_words, parse_content};
-use crate::fold::{RowFold, evaluate_chains};
+use crate::fold::{FoldRow, RowFold, evaluate_chains};
 use crate::row::{check_record, to_row};
 use crate::split::next_value;
 use capsid_verdict::document::from_sealed;
@@ -82,10 +82,10 @@ impl VerdictModule {
 
     /// Takes the rows of the input as the next of a chain. A number distinguishes chains that are read at once.
     pub fn fold(&mut self, chain: u32) {
-        let rows: Vec<Value> = serde_json::from_slice(&self.input).unwrap_or_default();
+        let rows: Vec<FoldRow<'_>> = serde_json::from_slice(&self.input).unwrap_or_default();
         let fold = self.folds.entry(chain).or_insert_with(RowFold::begin);
         for row in &rows {
-            fold.push(&row[2], &self.keys);
+            fold.push(row, &self.keys);
         }
     }
 
