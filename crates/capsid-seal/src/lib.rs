@@ -10,6 +10,7 @@ pub mod meta;
 pub mod pq;
 pub mod pq_public;
 pub mod record;
+pub mod record_signer;
 mod salt;
 pub mod sealer;
 pub mod sign;

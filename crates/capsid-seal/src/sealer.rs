@@ -2,10 +2,12 @@
 
 use crate::hash::sha3_hex;
 use crate::record::{ActionRecord, ChainLink};
+use crate::record_signer::RecordSigner;
 use crate::sign::{PublicKey, SigningKey};
 use crate::stored::{RecordColumns, RecordSeal, StoredRecord};
 use capsid_model::exact::{ExactFields, ExactJson};
 use capsid_model::{Code, Problem, Result};
+use std::sync::Arc;
 
 /// Seals records with one key.
 #[derive(Debug, Clone)]
@@ -13,6 +15,8 @@ pub struct Sealer {
     key: SigningKey,
     /// Part of every seal.
     fingerprint: String,
+    /// Signs instead of the key, which then makes salts only.
+    service: Option<Arc<dyn RecordSigner>>,
     #[cfg(feature = "pq")]
     pq: Option<crate::pq::PqSigningKey>,
 }
@@ -23,9 +27,21 @@ impl Sealer {
         Self {
             fingerprint: key.public().fingerprint(),
             key,
+            service: None,
             #[cfg(feature = "pq")]
             pq: None,
         }
+    }
+
+    /// A sealer whose records a service signs. `redaction` makes the salts of redacted values and signs nothing.
+    pub fn with_service(service: Arc<dyn RecordSigner>, redaction: SigningKey) -> Self {
+        let fingerprint = service.public().fingerprint();
+        Self { fingerprint, service: Some(service), ..Self::new(redaction) }
+    }
+
+    /// The service that signs, if one does.
+    pub fn service(&self) -> Option<&Arc<dyn RecordSigner>> {
+        self.service.as_ref()
     }
 
     /// Also signs against quantum computers.
@@ -37,7 +53,7 @@ impl Sealer {
 
     /// The key that verifies what this sealer seals.
     pub fn public(&self) -> PublicKey {
-        self.key.public()
+        self.service.as_ref().map_or_else(|| self.key.public(), |service| service.public())
     }
 
     pub(crate) fn key(&self) -> &SigningKey {
@@ -67,8 +83,11 @@ impl Sealer {
         Ok(StoredRecord { canonical, seal, columns: Some(columns(record, link)?) })
     }
 
-    /// Adds the signatures.
+    /// Adds the signatures. A service signs records only as they go into a chain.
     pub fn sign(&self, seal: &mut RecordSeal) -> Result<()> {
+        if self.service.is_some() {
+            return Err(Problem::new(Code::Internal, "A service signs records of a chain, not single ones."));
+        }
         seal.signature = self.key.sign(&seal.hash);
         seal.signature_pq = self.sign_pq(&seal.hash)?;
         Ok(())

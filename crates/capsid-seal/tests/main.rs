@@ -11,6 +11,7 @@ mod meta_chain;
 mod odd_text;
 mod page_vectors;
 mod peer;
+mod pending_records;
 #[cfg(feature = "pq")]
 mod pq_keys;
 mod python_validate;

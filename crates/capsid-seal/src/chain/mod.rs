@@ -6,6 +6,7 @@
 mod adopt;
 mod import;
 mod open;
+mod pending;
 mod read;
 mod seal_plan;
 mod write;

@@ -1,6 +1,7 @@
 //! Reading a chain database of either reference tool, a few records at a time.
 
 use super::open::{no_chain, problem, reader, refuse_views};
+use super::pending::count_pending;
 use crate::{RecordColumns, RecordSeal, StoredRecord};
 use capsid_model::{Code, Problem, Result};
 use capsid_verdict::document::from_document;
@@ -73,6 +74,11 @@ impl ChainReader {
         let message = format!("`{}` holds records under a tenant that is no text.", self.path.display());
         Err(Problem::new(Code::ChainBroken, message)
             .fix("Restore the file from a copy: somebody hid these records."))
+    }
+
+    /// How many records wait for a signature. They are not part of the chain yet.
+    pub fn pending(&self, tenant: Option<&str>) -> Result<u64> {
+        count_pending(&self.connection, tenant).map_err(|error| problem("read", &self.path, &error))
     }
 
     /// Whose table it is; none when the file is still empty.

@@ -5,9 +5,13 @@ use super::adopt::{
     visit_after,
 };
 use super::open::{problem, writer};
+use super::pending::{
+    PendingItem, create_pending, has_pending_table, insert_pending, last_pending, pending_state, sign_pending,
+};
 use super::read::ChainReader;
 use super::seal_plan::{PendingRecord, RecordReason, SealPlan, seal_in_order, signed};
 use crate::hash::sha3_hex;
+use crate::record_signer::{LocalSigner, RecordSigner};
 use crate::verify::skim;
 use crate::{ChainLink, RecordSeal, Sealer, StoredRecord};
 use capsid_model::exact::{ExactJson, canonical_ascii};
@@ -33,6 +37,8 @@ pub struct AppendOutcome {
     pub total: u64,
     /// The hash of the last one.
     pub head: Option<String>,
+    /// How many records wait for a signature. They are in no other number but `appended`.
+    pub pending: u64,
 }
 
 /// A chain database that is written.
@@ -93,8 +99,13 @@ impl ChainWriter {
         let mut result = AppendOutcome::default();
         let mut group = Vec::new();
         let mut weight = 0;
+        self.sign_leftovers(tenant)?;
+        let waits =
+            self.service().is_some() && has_pending_table(&self.connection).map_err(|e| self.fail(&e))?;
         for item in items {
-            if turn(state(&self.connection, tenant, &item.key).map_err(|e| self.fail(&e))?, &item).is_none() {
+            if turn(state(&self.connection, tenant, &item.key, waits).map_err(|e| self.fail(&e))?, &item)
+                .is_none()
+            {
                 result.skipped += 1;
                 continue;
             }
@@ -107,10 +118,66 @@ impl ChainWriter {
             }
         }
         self.append_group(tenant, &group, &mut seal, &mut result)?;
+        if let Some(service) = self.service() {
+            result.pending = self.sign_pending(tenant, &*service)?;
+        }
         let head = refuse_cut(&self.path, &self.connection, tenant)?;
         result.total = head.as_ref().map_or(0, |head| (head.sequence + 1).unsigned_abs());
         result.head = head.map(|head| head.hash);
         Ok(result)
+    }
+
+    /// Has the records that wait signed; how many still wait.
+    pub fn sign_pending(&mut self, tenant: Option<&str>, signer: &dyn RecordSigner) -> Result<u64> {
+        let waiting = sign_pending(&self.path, &mut self.connection, tenant, signer)?;
+        self.known = None;
+        Ok(waiting)
+    }
+
+    /// Records that waited for a service which is not used any more are signed by the key that takes over.
+    fn sign_leftovers(&mut self, tenant: Option<&str>) -> Result<()> {
+        match self.sealer.as_ref().filter(|sealer| sealer.service().is_none()) {
+            None => Ok(()),
+            Some(sealer) => {
+                let local = LocalSigner(sealer.key().clone());
+                sign_pending(&self.path, &mut self.connection, tenant, &local).map(drop)
+            }
+        }
+    }
+
+    fn service(&self) -> Option<std::sync::Arc<dyn RecordSigner>> {
+        self.sealer.as_ref()?.service().cloned()
+    }
+
+    /// Links a group to what is there and what waits, and lets it wait.
+    fn queue_group<T: Send + Sync>(
+        &mut self,
+        tenant: Option<&str>,
+        group: &[PendingRecord<T>],
+        seal: &mut (impl FnMut(&T, RecordReason, &ChainLink) -> Result<StoredRecord> + Send),
+        result: &mut AppendOutcome,
+    ) -> Result<()> {
+        let path = &self.path;
+        let fail = |error: rusqlite::Error| problem("write", path, &error);
+        let transaction =
+            self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fail)?;
+        create_pending(&transaction).map_err(fail)?;
+        let head = refuse_cut(path, &transaction, tenant)?;
+        if let Some(head) = &head {
+            check_head(path, &transaction, tenant)?;
+            adopt(path, &transaction, tenant, head, &self.checkpoint, self.key_of.as_deref())?;
+        }
+        let plan = plan(&transaction, tenant, group, true).map_err(fail)?;
+        result.skipped += (group.len() - plan.len()) as u64;
+        let mut end = last_pending(&transaction, tenant).map_err(fail)?.or(head);
+        for (item, reason) in &plan {
+            let stored = seal(&item.item, *reason, &next(end.as_ref()))?;
+            let item = PendingItem { key: &item.key, open: item.open, reason: *reason };
+            end = Some(insert_pending(&transaction, tenant, &item, &stored, end.as_ref()).map_err(fail)?);
+        }
+        transaction.commit().map_err(fail)?;
+        result.appended += plan.len() as u64;
+        Ok(())
     }
 
     fn append_group<T: Send + Sync>(
@@ -122,6 +189,9 @@ impl ChainWriter {
     ) -> Result<()> {
         if group.is_empty() {
             return Ok(());
+        }
+        if self.service().is_some() {
+            return self.queue_group(tenant, group, seal, result);
         }
         let path = &self.path;
         let fail = |error: rusqlite::Error| problem("write", path, &error);
@@ -135,7 +205,7 @@ impl ChainWriter {
             check_head(path, &transaction, tenant)?;
             adopt(path, &transaction, tenant, head, &self.checkpoint, self.key_of.as_deref())?;
         }
-        let plan = plan(&transaction, tenant, group).map_err(fail)?;
+        let plan = plan(&transaction, tenant, group, false).map_err(fail)?;
         result.skipped += (group.len() - plan.len()) as u64;
         let link = next(head.as_ref());
         let mut written = head;
@@ -233,11 +303,18 @@ impl ChainWriter {
     }
 }
 
-/// Whether an item is sealed already; if so, whether it was complete.
-fn state(connection: &Connection, tenant: Option<&str>, key: &str) -> rusqlite::Result<Option<bool>> {
+/// Whether an item is sealed already, or waits for its signature; if so, whether it was complete.
+fn state(
+    connection: &Connection,
+    tenant: Option<&str>,
+    key: &str,
+    waits: bool,
+) -> rusqlite::Result<Option<bool>> {
     let mut query =
         connection.prepare_cached("SELECT open <> 0 FROM capsid_keys WHERE tenant = ?1 AND key = ?2")?;
-    query.query_row(params![tenant.unwrap_or_default(), key], |row| row.get(0)).optional()
+    let sealed = query.query_row(params![tenant.unwrap_or_default(), key], |row| row.get(0)).optional()?;
+    let waiting = if waits { pending_state(connection, tenant, key)? } else { None };
+    Ok(waiting.or(sealed))
 }
 
 fn turn<T>(sealed: Option<bool>, item: &PendingRecord<T>) -> Option<RecordReason> {
@@ -253,13 +330,14 @@ fn plan<'a, T>(
     connection: &Connection,
     tenant: Option<&str>,
     group: &'a [PendingRecord<T>],
+    waits: bool,
 ) -> rusqlite::Result<SealPlan<'a, T>> {
     let mut met: HashMap<&str, bool> = HashMap::new();
     let mut plan = Vec::with_capacity(group.len());
     for item in group {
         let sealed = match met.get(item.key.as_str()) {
             Some(open) => Some(*open),
-            None => state(connection, tenant, &item.key)?,
+            None => state(connection, tenant, &item.key, waits)?,
         };
         if let Some(turn) = turn(sealed, item) {
             met.insert(&item.key, item.open);

@@ -61,10 +61,10 @@ pub fn record_conversation(
     // `agent-capsule` holds this lock too and knows no other.
     let _lock = Lock::acquire(&home.join("meta.lock"), "The meta-chain", PATIENCE)?;
     let path = home.join(FILE);
-    let mut writer = ChainWriter::open(&path)?.with_key_of(key_of);
+    let mut writer = ChainWriter::open(&path)?.with_key_of(key_of).signing_with(sealer.clone());
     let Conversation { tool, session, head_hash, .. } = conversation;
     let item = PendingRecord { key: key(tool, session, head_hash), open: false, weight: 0, item: () };
-    let seal = |(): &(), _, link: &_| sealer.seal(&record(home, conversation, id), link, signed_at);
+    let seal = |(): &(), _, link: &_| sealer.prepare(&record(home, conversation, id), link, signed_at);
     let appended = writer.append(None, [item], seal)?;
     writer.write_checkpoint(None, &checkpoint_of(&path))?;
     Ok(MetaRecordOutcome { recorded: appended.appended > 0, length: appended.total, head: appended.head })
