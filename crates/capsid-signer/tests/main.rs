@@ -2,5 +2,7 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod cost;
 mod over_socket;
+mod sealed_home;
 mod support;
