@@ -3,6 +3,7 @@
 
 pub mod bundle;
 pub mod chain;
+pub mod heads;
 pub mod home;
 pub mod keys;
 pub mod meta;

@@ -13,7 +13,13 @@ fn export(home: &Path, out: &Path, known: &[PublicKey]) -> capsid_seal::bundle::
     let own = Some(sealer().public());
     write(
         out,
-        &BundleExport { chains: &sources.chains, own, known, generated_at: "2026-02-07T16:20:54+01:00" },
+        &BundleExport {
+            chains: &sources.chains,
+            own,
+            known,
+            generated_at: "2026-02-07T16:20:54+01:00",
+            heads: None,
+        },
     )
     .unwrap()
 }
@@ -112,8 +118,11 @@ fn the_sample_home_gives_the_sample_bundle_where_present() {
     let sources = open_any(&sample.join("home-sample")).unwrap();
     let own = Some(sealer().public());
     let at = "2026-06-06T00:00:00+00:00";
-    write(folder.path(), &BundleExport { chains: &sources.chains, own, known: &known, generated_at: at })
-        .unwrap();
+    write(
+        folder.path(),
+        &BundleExport { chains: &sources.chains, own, known: &known, generated_at: at, heads: None },
+    )
+    .unwrap();
     let text = |folder: &Path, name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
     for name in files_in(&sample.join("bundle-sample")) {
         let theirs = text(&sample.join("bundle-sample"), &name);

@@ -19,6 +19,7 @@ mod python_writer;
 mod qp_capsule;
 mod scene;
 mod store;
+mod traces;
 mod validate;
 mod vectors;
 mod verification;

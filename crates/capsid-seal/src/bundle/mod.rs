@@ -4,4 +4,4 @@ mod names;
 mod write;
 
 pub use crate::sources::{ChainClaim, ChainFacts, is_plain};
-pub use write::{BundleExport, BundlePlan, UnreadablePolicy, WrittenBundle, write};
+pub use write::{BundleExport, BundlePlan, HeadSigner, UnreadablePolicy, WrittenBundle, write};

@@ -2,8 +2,9 @@
 
 use super::names::ChainNames;
 use crate::hash::sha3_hex;
+use crate::heads::{HEADS, HeadStatement, SignedStatement, to_file};
 use crate::sources::{ChainFacts, ChainSource, INDEX, META, missing};
-use crate::{PublicKey, StoredRecord};
+use crate::{PublicKey, SigningKey, StoredRecord};
 use capsid_model::exact::{ExactFields, ExactJson, indented, parse, spaced};
 use capsid_model::fields;
 use capsid_model::{Problem, Result};
@@ -24,6 +25,32 @@ pub struct BundleExport<'a> {
     pub known: &'a [PublicKey],
     /// The present moment, in local time with its offset.
     pub generated_at: &'a str,
+    /// Signs a statement about the head of each chain; without it there is none.
+    pub heads: Option<HeadSigner<'a>>,
+}
+
+/// Signs statements about heads.
+#[derive(Debug, Clone, Copy)]
+pub struct HeadSigner<'a> {
+    /// The home's key.
+    pub key: &'a SigningKey,
+    /// The present moment in UTC.
+    pub time: &'a str,
+}
+
+impl HeadSigner<'_> {
+    /// A chain whose texts are not those that were hashed is not vouched for.
+    fn sign(self, tool: &str, session: &str, summary: &ChainSummary) -> Option<SignedStatement> {
+        let head = summary.facts.head_hash.clone().filter(|_| !summary.hashes_differ)?;
+        let statement = HeadStatement {
+            key: self.key.public(),
+            tool: tool.to_owned(),
+            session: session.to_owned(),
+            count: summary.facts.length,
+            head,
+        };
+        Some(statement.sign(self.key, self.time))
+    }
 }
 
 /// What was written.
@@ -66,6 +93,7 @@ pub struct BundlePlan {
 enum BundleFile {
     Chain { fields: ExactFields, chain: Box<ChainSource>, length: u64 },
     Index(ExactJson),
+    Heads(String),
 }
 
 impl BundlePlan {
@@ -73,6 +101,7 @@ impl BundlePlan {
     pub fn new(export: &BundleExport<'_>, unreadable: UnreadablePolicy) -> Self {
         let mut names = ChainNames::default();
         let (mut files, mut summaries, mut meta, mut left_out) = (Vec::new(), Vec::new(), None, Vec::new());
+        let mut statements = Vec::new();
         for chain in export.chains {
             let summary = ChainSummary::summarize(chain);
             if let Some(problem) = &summary.unreadable {
@@ -86,10 +115,14 @@ impl BundlePlan {
                 continue;
             }
             let length = summary.facts.length;
+            let (tool, session) = match chain.is_meta {
+                true => ("meta".to_owned(), "meta".to_owned()),
+                false => (tool(chain), session(chain)),
+            };
+            statements.extend(export.heads.and_then(|signer| signer.sign(&tool, &session, &summary)));
             let (name, fields) = if chain.is_meta {
                 (META.to_owned(), summary.meta_fields(true))
             } else {
-                let (tool, session) = (tool(chain), session(chain));
                 let id = names.name(&tool, &session);
                 (format!("{id}.json"), summary.fields(&id, &tool, &session))
             };
@@ -104,6 +137,9 @@ impl BundlePlan {
         let chains = summaries.len();
         let listed: Vec<ExactJson> =
             summaries.into_iter().map(|(_, fields)| ExactJson::Object(fields)).collect();
+        if !statements.is_empty() {
+            files.push((HEADS.to_owned(), BundleFile::Heads(to_file(&statements))));
+        }
         files.push((INDEX.to_owned(), BundleFile::Index(index(export, listed, records, meta.as_ref()))));
         Self { files, written: WrittenBundle { chains, records, left_out } }
     }
@@ -130,6 +166,9 @@ impl BundlePlan {
             }
             Some((_, BundleFile::Index(index))) => {
                 out.write_all(indented(index).as_bytes()).map_err(|error| Problem::io("write", path, &error))
+            }
+            Some((_, BundleFile::Heads(text))) => {
+                out.write_all(text.as_bytes()).map_err(|error| Problem::io("write", path, &error))
             }
             None => Err(missing(path)),
         }

@@ -18,9 +18,10 @@ pub fn checkpoint_of(chain: &Path) -> PathBuf {
     chain.with_extension("checkpoint.json")
 }
 
-/// How many records a checkpoint file names.
-pub(crate) fn keys_in_checkpoint(checkpoint: &Path) -> usize {
-    done(checkpoint).len()
+/// The keys of sealed items that a checkpoint file names; none where the file is missing or cannot be read. Each stands
+/// for one record, so a chain that has fewer records lost some.
+pub fn checkpoint_keys(checkpoint: &Path) -> Vec<String> {
+    done(checkpoint)
 }
 
 /// The key that was found for a record from elsewhere.

@@ -4,19 +4,22 @@
 //! them, where it does not look: an index that lets no two records have one sequence number, and the key each record was sealed by.
 
 mod adopt;
+mod finalised;
 mod import;
 mod open;
 mod pending;
 mod read;
 mod seal_plan;
+mod traces;
 mod write;
 
-pub(crate) use adopt::keys_in_checkpoint;
-pub use adopt::{AdoptedRecord, checkpoint_of};
+pub use adopt::{AdoptedRecord, checkpoint_keys, checkpoint_of};
+pub use finalised::FinalisedMark;
 pub use import::ImportedRecords;
 pub(crate) use open::no_chain;
 pub use read::{ChainReader, ChainRecords, TableFlavour};
 pub use seal_plan::{PendingRecord, RecordReason};
+pub use traces::expected_by_checkpoint;
 pub use write::{AppendOutcome, ChainWriter};
 
 /// The table of records, in the reference's words.

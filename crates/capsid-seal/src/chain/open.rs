@@ -84,7 +84,8 @@ fn readable(path: &Path, mode: OpenFlags, query: &str) -> rusqlite::Result<Conne
 
 /// A chain is in a table and nothing else: a view can return something else at every read, or never end.
 pub(super) fn refuse_views(path: &Path, connection: &Connection) -> Result<()> {
-    const OTHERS: &str = "SELECT count(*) FROM sqlite_master WHERE name IN ('capsules', 'capsid_keys') COLLATE NOCASE \
+    const OTHERS: &str = "SELECT count(*) FROM sqlite_master WHERE name IN ('capsules', 'capsid_keys', 'capsid_finalised', 'capsid_pending') \
+                          COLLATE NOCASE \
                           AND (type <> 'table' OR sql LIKE 'CREATE VIRTUAL%')";
     let others: i64 =
         connection.query_row(OTHERS, [], |row| row.get(0)).map_err(|error| problem("read", path, &error))?;

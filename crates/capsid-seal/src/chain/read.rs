@@ -1,5 +1,6 @@
 //! Reading a chain database of either reference tool, a few records at a time.
 
+use super::adopt::{covered, last};
 use super::open::{no_chain, problem, reader, refuse_views};
 use super::pending::count_pending;
 use crate::{RecordColumns, RecordSeal, StoredRecord};
@@ -140,6 +141,40 @@ impl ChainReader {
     /// All records, with the reader inside.
     pub fn into_records(self, tenant: Option<&str>) -> ChainRecords<Self> {
         ChainRecords::new(self, tenant)
+    }
+
+    /// How many records a chain has and the hash of the last one, without reading its text; none when it is empty.
+    pub fn tip(&self, tenant: Option<&str>) -> Result<Option<(u64, String)>> {
+        if self.flavour != Some(TableFlavour::Canonical) {
+            let Some(head) = self.head(tenant)? else { return Ok(None) };
+            return Ok(Some((self.count(tenant)?, head.seal.hash)));
+        }
+        let head = last(&self.connection, tenant).map_err(|error| problem("read", &self.path, &error))?;
+        Ok(head.map(|head| (head.sequence.unsigned_abs() + 1, head.hash)))
+    }
+
+    /// The count that the keys of sealed items name: a chain that has fewer records lost its end.
+    pub fn sealed_count(&self, tenant: Option<&str>) -> Result<u64> {
+        if !self.has_keys {
+            return Ok(0);
+        }
+        let last = covered(&self.connection, tenant).map_err(|error| problem("read", &self.path, &error))?;
+        Ok(last.map_or(0, |last| last.unsigned_abs() + 1))
+    }
+
+    /// Where an item's record is, if it was sealed into a chain.
+    pub fn place_of(&self, tenant: Option<&str>, key: &str) -> Result<Option<u64>> {
+        if !self.has_keys {
+            return Ok(None);
+        }
+        let query = "SELECT sequence FROM capsid_keys WHERE tenant = ?1 AND key = ?2";
+        let mut places: Vec<i64> =
+            self.list(query, params![tenant.unwrap_or_default(), key], |row| row.get(0))?;
+        Ok(places.pop().map(i64::unsigned_abs))
+    }
+
+    pub(super) fn parts(&self) -> (&Connection, &Path) {
+        (&self.connection, &self.path)
     }
 
     /// The keys of all that was sealed into a chain, sorted.

@@ -4,6 +4,7 @@ use super::adopt::{
     AdoptedRecord, ChainHead, RecordKeyFn, adopt, checkpoint_of, close_key, covered, done, insert_key, last,
     visit_after,
 };
+use super::finalised::forget_marks;
 use super::open::{problem, writer};
 use super::pending::{
     PendingItem, create_pending, has_pending_table, insert_pending, last_pending, pending_state, sign_pending,
@@ -83,7 +84,7 @@ impl ChainWriter {
         const FORGET: &str = "DELETE FROM capsid_keys WHERE tenant = ?1 AND sequence > \
                               (SELECT coalesce(max(sequence), -1) FROM capsules WHERE tenant_id IS ?2)";
         let done = self.connection.execute(FORGET, params![tenant.unwrap_or_default(), tenant]);
-        done.map(drop).map_err(|error| self.fail(&error))
+        done.and_then(|_| forget_marks(&self.connection, tenant)).map_err(|error| self.fail(&error))
     }
 
     /// Seals what is not in the chain yet, in order. Each group of records is added completely or not at all.

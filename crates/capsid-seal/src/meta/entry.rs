@@ -1,5 +1,6 @@
 //! Reads the meta-chain's entries about conversations.
 
+use super::open_list::OpenChain;
 use crate::TrailHome;
 use capsid_model::exact::{ExactJson, parse};
 use std::path::{Path, PathBuf};
@@ -13,6 +14,8 @@ pub(super) struct MetaEntry {
     pub(super) count: u64,
     pub(super) db: Option<PathBuf>,
     pub(super) tenant: Option<String>,
+    /// The chains that were not finalised then.
+    pub(super) open: Vec<OpenChain>,
     /// What was recorded of it before: how many records, and the hash of the last one.
     pub(super) earlier: Vec<(u64, String)>,
 }
@@ -25,6 +28,7 @@ impl MetaEntry {
         if result.text("kind") != Some("conversation_seal") {
             return None;
         }
+        let open = result.get("open").and_then(ExactJson::as_array).unwrap_or_default();
         let text = |name: &str| result.text(name).map(str::to_owned);
         Some(Self {
             tool: text("tool")?,
@@ -33,6 +37,7 @@ impl MetaEntry {
             count: result.get("capsule_count").and_then(ExactJson::as_i64)?.try_into().ok()?,
             db: text("db").map(PathBuf::from),
             tenant: text("tenant_id"),
+            open: open.iter().filter_map(OpenChain::from_json).collect(),
             earlier: Vec::new(),
         })
     }

@@ -6,13 +6,17 @@ mod bundled;
 mod compare;
 mod entry;
 mod lookup;
+mod open_list;
 mod record;
+mod traces;
 mod verify;
 
 pub use bundled::compare_bundled;
 pub use compare::{CheckedConversation, ConversationStatus, MetaVerifyOptions, PinnedHead};
 pub use lookup::{is_continued, recorded};
+pub use open_list::OpenChain;
 pub use record::{Conversation, MetaRecordOutcome, SharedChain, record_conversation};
+pub use traces::{KeyRotation, MetaTraces};
 pub use verify::{MetaReport, PinResult, verify_meta};
 
 /// The file of the meta-chain in a home.

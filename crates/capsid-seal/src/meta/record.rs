@@ -1,12 +1,13 @@
 //! Writing the meta-chain.
 
 use super::FILE;
-use crate::chain::{ChainWriter, PendingRecord, checkpoint_of};
+use super::open_list::{OpenChain, open_chains};
+use crate::chain::{ChainReader, ChainWriter, FinalisedMark, PendingRecord, checkpoint_of};
 use crate::{ActionRecord, Sealer};
 use capsid_disk::{Lock, files};
 use capsid_model::exact::{ExactFields, ExactJson};
 use capsid_model::{Result, fields};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How long one process waits for another that writes the meta-chain.
@@ -63,14 +64,58 @@ pub fn record_conversation(
     let path = home.join(FILE);
     let mut writer = ChainWriter::open(&path)?.with_key_of(key_of).signing_with(sealer.clone());
     let Conversation { tool, session, head_hash, .. } = conversation;
-    let item = PendingRecord { key: key(tool, session, head_hash), open: false, weight: 0, item: () };
-    let seal = |(): &(), _, link: &_| sealer.prepare(&record(home, conversation, id), link, signed_at);
+    let own_key = key(tool, session, head_hash);
+    let meta = writer.reader()?;
+    let is_recorded = |key: &str| Ok(key == own_key || meta.place_of(None, key)?.is_some());
+    let open = match meta.place_of(None, &own_key)?.is_some() {
+        true => Vec::new(),
+        false => open_chains(home, conversation.shared, &is_recorded)?,
+    };
+    let open: Vec<OpenChain> = open
+        .into_iter()
+        .filter(|one| (one.tool.as_str(), one.session.as_str()) != (*tool, *session))
+        .collect();
+    let item = PendingRecord { key: own_key.clone(), open: false, weight: 0, item: () };
+    let seal = |(): &(), _, link: &_| sealer.prepare(&record(home, conversation, &open, id), link, signed_at);
     let appended = writer.append(None, [item], seal)?;
     writer.write_checkpoint(None, &checkpoint_of(&path))?;
+    mark(home, conversation, &writer.reader()?, &own_key)?;
     Ok(MetaRecordOutcome { recorded: appended.appended > 0, length: appended.total, head: appended.head })
 }
 
-fn key(tool: &str, session: &str, head_hash: &str) -> String {
+/// Notes in the chain's own database which meta record names this state of it. One that waits for its signature is
+/// noted when the conversation is recorded again.
+fn mark(home: &Path, conversation: &Conversation<'_>, meta: &ChainReader, key: &str) -> Result<()> {
+    let Conversation { tool, session, head_hash, count, shared } = *conversation;
+    let plain = |name: &str| crate::sources::is_plain(name);
+    let (path, tenant) = match shared {
+        Some(shared) => (shared.db.to_owned(), Some(shared.tenant)),
+        None if plain(tool) && plain(session) => (chain_path(home, tool, session), None),
+        None => return Ok(()),
+    };
+    let Some(sequence) = meta.place_of(None, key)? else { return Ok(()) };
+    let records = meta.at(None, sequence)?;
+    let Some(record) = records.first().filter(|_| path.is_file()) else { return Ok(()) };
+    let mark = FinalisedMark {
+        meta_sequence: sequence,
+        meta_hash: record.seal.hash.clone(),
+        count,
+        head: head_hash.to_owned(),
+    };
+    if ChainReader::open(&path)?.finalised(tenant)?.contains(&mark) {
+        return Ok(());
+    }
+    ChainWriter::open(&path)?.mark_finalised(tenant, &mark)
+}
+
+fn chain_path(home: &Path, tool: &str, session: &str) -> PathBuf {
+    let chains = home.join("chains");
+    let (own, older) =
+        (chains.join(tool).join(format!("{session}.db")), chains.join(format!("{session}.db")));
+    if !own.exists() && older.exists() { older } else { own }
+}
+
+pub(super) fn key(tool: &str, session: &str, head_hash: &str) -> String {
     format!("{tool}:{session}:{head_hash}")
 }
 
@@ -80,7 +125,7 @@ fn key_of(content: &ExactJson) -> Option<String> {
     Some(key(result.text("tool")?, result.text("session_id")?, result.text("head_hash")?))
 }
 
-fn record(home: &Path, conversation: &Conversation<'_>, id: &str) -> ActionRecord {
+fn record(home: &Path, conversation: &Conversation<'_>, open: &[OpenChain], id: &str) -> ActionRecord {
     let Conversation { tool, session, head_hash, count, .. } = *conversation;
     let short: String = head_hash.chars().take(12).collect();
     ActionRecord {
@@ -109,12 +154,12 @@ fn record(home: &Path, conversation: &Conversation<'_>, id: &str) -> ActionRecor
             "status": "success",
             "summary": format!("{tool}/{session}: {count} capsules, head {short}"),
             "side_effects": Vec::<ExactJson>::new(),
-            "result": payload(home, conversation),
+            "result": payload(home, conversation, open),
         },
     }
 }
 
-fn payload(home: &Path, conversation: &Conversation<'_>) -> ExactFields {
+fn payload(home: &Path, conversation: &Conversation<'_>, open: &[OpenChain]) -> ExactFields {
     let mut payload = fields! {
         "kind": "conversation_seal",
         "tool": conversation.tool,
@@ -125,6 +170,10 @@ fn payload(home: &Path, conversation: &Conversation<'_>) -> ExactFields {
     if let Some(shared) = conversation.shared {
         payload.insert("db".to_owned(), ExactJson::from(name_of(shared.db, home)));
         payload.insert("tenant_id".to_owned(), ExactJson::from(shared.tenant));
+    }
+    if !open.is_empty() {
+        let open = open.iter().map(OpenChain::to_json).collect();
+        payload.insert("open".to_owned(), ExactJson::Array(open));
     }
     payload
 }

@@ -3,7 +3,7 @@
 use super::compare::{CheckedConversation, MetaVerifyOptions, PinnedHead, compare_all};
 use super::entry::MetaEntry;
 use crate::TrailHome;
-use crate::chain::{ChainReader, checkpoint_of, keys_in_checkpoint};
+use crate::chain::{ChainReader, checkpoint_keys, checkpoint_of};
 use crate::keys::KeySet;
 use crate::verify::{self, ChainVerdict};
 use capsid_model::{Problem, Result};
@@ -66,7 +66,7 @@ pub fn verify_meta(home: &TrailHome, keys: &KeySet, options: &MetaVerifyOptions)
     let broken = chain.as_ref().is_some_and(|chain| !chain.valid);
     let lost = match &chain {
         Some(chain) if chain.total > 0 => 0,
-        _ => keys_in_checkpoint(&checkpoint_of(&home.meta())),
+        _ => checkpoint_keys(&checkpoint_of(&home.meta())).len(),
     };
     let pin = options.pinned.as_ref().map(|pinned| compare_pin(pinned, &log, verified, broken));
     let entries = latest(log.entries.into_iter().filter(|(at, _)| *at < verified).map(|(_, entry)| entry));

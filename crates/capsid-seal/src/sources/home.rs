@@ -13,16 +13,7 @@ pub(super) fn sources(folder: &Path) -> Result<ChainSources> {
     let (chains, meta) = (folder.join("chains"), folder.join("meta.db"));
     let is_home = chains.is_dir() || meta.is_file();
     let root = if is_home { &chains } else { folder };
-    let mut paths = Vec::new();
-    if root.is_dir() {
-        for entry in sorted(root)? {
-            if entry.is_dir() {
-                paths.extend(sorted(&entry)?.into_iter().filter(|file| is_database(file)));
-            } else if is_database(&entry) {
-                paths.push(entry);
-            }
-        }
-    }
+    let paths = if root.is_dir() { databases_in(root)? } else { Vec::new() };
     if !is_home && paths.is_empty() {
         return Err(no_chain(folder, "it is neither a bundle nor a trail's home"));
     }
@@ -31,6 +22,23 @@ pub(super) fn sources(folder: &Path) -> Result<ChainSources> {
         chains.extend(one(&meta).into_iter().map(|source| ChainSource { is_meta: true, ..source }));
     }
     Ok(ChainSources { kind: SourceKind::Home, ..ChainSources::new(chains) })
+}
+
+/// The chain files of a folder such as `chains`; none where it cannot be read.
+pub(crate) fn chain_files(chains: &Path) -> Vec<PathBuf> {
+    databases_in(chains).unwrap_or_default()
+}
+
+fn databases_in(root: &Path) -> Result<Vec<PathBuf>> {
+    let mut paths = Vec::new();
+    for entry in sorted(root)? {
+        if entry.is_dir() {
+            paths.extend(sorted(&entry)?.into_iter().filter(|file| is_database(file)));
+        } else if is_database(&entry) {
+            paths.push(entry);
+        }
+    }
+    Ok(paths)
 }
 
 /// One bad file does not hide the others.
@@ -43,7 +51,7 @@ fn one(file: &Path) -> Vec<ChainSource> {
 }
 
 /// The tool and the session that a file's path names.
-pub(super) fn names(file: &Path) -> (Option<String>, Option<String>) {
+pub(crate) fn names(file: &Path) -> (Option<String>, Option<String>) {
     let text = |name: Option<&std::ffi::OsStr>| name.map(|name| name.to_string_lossy().into_owned());
     let session = text(file.file_stem());
     let above = file.parent().and_then(Path::file_name);

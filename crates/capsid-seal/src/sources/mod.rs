@@ -8,6 +8,7 @@ mod scan;
 pub use bundle::is_plain;
 pub(crate) use bundle::{INDEX, META};
 pub use capsid_verdict::claim::{ChainClaim, ChainFacts};
+pub(crate) use home::{chain_files, names};
 
 use crate::chain::{ChainReader, ChainRecords, TableFlavour, no_chain};
 use crate::{PublicKey, StoredRecord};

@@ -108,8 +108,11 @@ impl Scene {
         let chain = store::all(&database, None);
         let sources = open_any(&home).unwrap();
         let own = Some(sealer().public());
-        write(&bundle, &BundleExport { chains: &sources.chains, own, known: &[], generated_at: store::NOW })
-            .unwrap();
+        write(
+            &bundle,
+            &BundleExport { chains: &sources.chains, own, known: &[], generated_at: store::NOW, heads: None },
+        )
+        .unwrap();
         let rows = Connection::open(&database).unwrap();
         // Tampering also drops the constraint that positions are unique.
         rows.execute_batch("PRAGMA journal_mode = DELETE; PRAGMA synchronous = OFF; DROP INDEX capsid_place")

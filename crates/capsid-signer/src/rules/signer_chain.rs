@@ -1,5 +1,6 @@
 //! The name of a chain as the service knows it.
 
+use capsid_seal::heads::{from_word, to_word};
 use serde::{Deserialize, Serialize};
 
 /// The longest domain or session, in bytes.
@@ -29,35 +30,6 @@ impl SignerChain {
     pub fn from_words(domain: &str, session: &str) -> Option<Self> {
         Self::new(&from_word(domain)?, &from_word(session)?)
     }
-}
-
-/// A name as one word of a statement: all but visible ASCII is written as `%` and two digits, so that no name can add a
-/// line or a word.
-fn to_word(name: &str) -> String {
-    let mut word = String::with_capacity(name.len());
-    for byte in name.bytes() {
-        match byte {
-            b'%' => word.push_str("%25"),
-            0x21..=0x7e => word.push(char::from(byte)),
-            _ => word.push_str(&format!("%{byte:02x}")),
-        }
-    }
-    word
-}
-
-/// Reads a word; nothing if it is not what [`to_word`] writes.
-fn from_word(word: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(word.len());
-    let mut rest = word.bytes();
-    while let Some(byte) = rest.next() {
-        if byte == b'%' {
-            let pair = [rest.next()?, rest.next()?];
-            bytes.push(u8::from_str_radix(std::str::from_utf8(&pair).ok()?, 16).ok()?);
-        } else {
-            bytes.push(byte);
-        }
-    }
-    String::from_utf8(bytes).ok().filter(|name| to_word(name) == word)
 }
 
 #[cfg(test)]

@@ -4,11 +4,11 @@ use super::chains::{all, check, named, print_refused};
 use crate::output::{self, GOOD, NAME, WARN, paint};
 use capsid_model::text::inert_line;
 use capsid_model::{Clock, Code, Problem, Result, SystemClock, json};
-use capsid_seal::bundle::{BundleExport, BundlePlan, UnreadablePolicy, WrittenBundle};
+use capsid_seal::bundle::{BundleExport, BundlePlan, HeadSigner, UnreadablePolicy, WrittenBundle};
 use capsid_seal::keys::{KeyOrigin, KeySet, file};
 use capsid_seal::sources::ChainSource;
 use capsid_seal::verify::VerifyOptions;
-use capsid_seal::{PublicKey, TrailHome};
+use capsid_seal::{PublicKey, SigningKey, TrailHome};
 use capsid_trail::log::local;
 use capsid_web::single::{self, EscapedJson, SinglePage};
 use clap::Args;
@@ -46,8 +46,9 @@ pub(super) fn run(arguments: &TrailExportArgs, home: &TrailHome) -> Result<u8> {
         false => arguments.chains.iter().map(|name| named(home, name)).collect::<Result<Vec<_>>>()?,
     };
     chains.iter().for_each(warn_if_broken);
-    let own = file::load(&home.key())?.map(|key| key.public());
-    let collected = ExportedChains::collect(home, chains, own);
+    let key = file::load(&home.key())?;
+    let own = key.as_ref().map(SigningKey::public);
+    let collected = ExportedChains::collect(home, chains, own).with_heads(key);
     print_refused(&collected.refused);
     let plan = collected.plan(UnreadablePolicy::LeftOut);
     if let Some(folder) = &arguments.out {
@@ -137,21 +138,31 @@ pub(super) struct ExportedChains {
     own: Option<PublicKey>,
     known: Vec<PublicKey>,
     generated_at: String,
+    time: String,
+    signer: Option<SigningKey>,
     /// Why some keys do not go along.
     refused: Vec<String>,
 }
 
 impl ExportedChains {
     pub fn collect(home: &TrailHome, chains: Vec<ChainSource>, own: Option<PublicKey>) -> Self {
+        let now = SystemClock.now();
         let keys = capsid_seal::keys::load_home(home.root());
         let known = keys.iter().filter(|trusted| trusted.origin != KeyOrigin::Own);
         let known = known.map(|trusted| trusted.key).collect();
-        Self { chains, own, known, generated_at: local(SystemClock.now()), refused: keys.refused }
+        let (generated_at, time) = (local(now), now.iso());
+        Self { chains, own, known, generated_at, time, signer: None, refused: keys.refused }
+    }
+
+    /// Has a statement about the head of each chain signed.
+    pub fn with_heads(self, key: Option<SigningKey>) -> Self {
+        Self { signer: key, ..self }
     }
 
     fn export(&self) -> BundleExport<'_> {
-        let Self { chains, own, known, generated_at, .. } = self;
-        BundleExport { chains, own: *own, known, generated_at }
+        let Self { chains, own, known, generated_at, time, signer, .. } = self;
+        let heads = signer.as_ref().map(|key| HeadSigner { key, time });
+        BundleExport { chains, own: *own, known, generated_at, heads }
     }
 
     pub fn plan(&self, unreadable: UnreadablePolicy) -> BundlePlan {

@@ -1,0 +1,113 @@
+//! What the meta-chain says: how long each chain was, and up to where a retired key may have signed.
+
+use super::entry::MetaEntry;
+use super::record::key;
+use crate::StoredRecord;
+use crate::keys::KeyOrigin;
+use capsid_model::exact::{ExactJson, parse};
+use capsid_verdict::PublicKey;
+use capsid_verdict::evidence::{Expectation, ExpectationSource};
+use capsid_verdict::verify::SignerRun;
+use std::collections::{BTreeMap, HashSet};
+
+/// The name of the meta-chain in evidence.
+const META: &str = "meta";
+
+/// The kind of a meta record that names the next key.
+pub(super) const ROTATION: &str = "key_rotation";
+
+/// A key that gave way to another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyRotation {
+    /// The position of its record.
+    pub position: u64,
+    /// The key that is retired, which signed the record.
+    pub old: PublicKey,
+    /// The key that signs from then on.
+    pub new: PublicKey,
+    /// How many records of each chain were recorded before. A chain that is not named had none.
+    pub limits: BTreeMap<String, u64>,
+}
+
+/// Takes the good records of a meta-chain in their order.
+#[derive(Debug, Clone, Default)]
+pub struct MetaTraces {
+    /// What the entries and their lists of open chains say.
+    pub expectations: Vec<Expectation>,
+    /// Every rotation, oldest first.
+    pub rotations: Vec<KeyRotation>,
+    keys: HashSet<String>,
+    count: u64,
+}
+
+impl MetaTraces {
+    /// Takes the next record.
+    pub fn push(&mut self, stored: &StoredRecord) {
+        let position = self.count;
+        self.count += 1;
+        if let Some(entry) = MetaEntry::parse(&stored.canonical) {
+            self.keys.insert(key(&entry.tool, &entry.session, &entry.head_hash));
+            let open = entry.open.iter().map(|open| Expectation {
+                source: ExpectationSource::MetaOpenList,
+                chain: format!("{}/{}", open.tool, open.session),
+                count: open.count,
+                head: Some(open.head.clone()),
+            });
+            self.expectations.push(Expectation {
+                source: ExpectationSource::MetaEntry,
+                chain: format!("{}/{}", entry.tool, entry.session),
+                count: entry.count,
+                head: Some(entry.head_hash.clone()),
+            });
+            self.expectations.extend(open);
+        } else if let Some((old, new)) = rotation(&stored.canonical)
+            && [old.fingerprint(), old.hex()].contains(&stored.seal.signed_by)
+        {
+            let limits = self.limits(position);
+            self.rotations.push(KeyRotation { position, old, new, limits });
+        }
+    }
+
+    fn limits(&self, position: u64) -> BTreeMap<String, u64> {
+        let mut limits = BTreeMap::from([(META.to_owned(), position + 1)]);
+        for Expectation { chain, count, .. } in &self.expectations {
+            let limit = limits.entry(chain.clone()).or_default();
+            *limit = (*limit).max(*count);
+        }
+        limits
+    }
+
+    /// How many records of a chain a retired key may have signed; none where no rotation names it.
+    pub fn limit(&self, fingerprint: &str, chain: &str) -> Option<u64> {
+        let rotation = self.rotations.iter().rfind(|one| one.old.fingerprint() == fingerprint)?;
+        Some(rotation.limits.get(chain).copied().unwrap_or(0))
+    }
+
+    /// Says of each run of a retired key up to where it may go.
+    pub fn limit_runs(&self, chain: &str, runs: &mut [SignerRun]) {
+        for run in runs.iter_mut().filter(|run| run.origin == Some(KeyOrigin::Retired)) {
+            run.until = self.limit(&run.signer, chain);
+        }
+    }
+
+    /// What the checkpoint file of the meta-chain says: a key that no record has stands for a record that is gone.
+    pub fn expected_by_checkpoint(&self, keys: &[String]) -> Option<Expectation> {
+        let lost = keys.iter().filter(|key| !self.keys.contains(*key)).count() as u64;
+        (!keys.is_empty()).then(|| Expectation {
+            source: ExpectationSource::CheckpointFile,
+            chain: META.to_owned(),
+            count: match lost {
+                0 => keys.len().try_into().unwrap_or(self.count).min(self.count),
+                lost => self.count + lost,
+            },
+            head: None,
+        })
+    }
+}
+
+fn rotation(canonical: &str) -> Option<(PublicKey, PublicKey)> {
+    let content = parse(canonical).ok()?;
+    let result = content.at(&["outcome", "result"]).filter(|result| result.text("kind") == Some(ROTATION))?;
+    let key = |name: &str| PublicKey::from_hex(result.get(name).and_then(ExactJson::as_str)?).ok();
+    Some((key("old_public_key")?, key("new_public_key")?))
+}
