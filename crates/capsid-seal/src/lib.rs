@@ -3,6 +3,7 @@
 
 pub mod bundle;
 pub mod chain;
+pub mod evidence;
 pub mod heads;
 pub mod home;
 pub mod keys;

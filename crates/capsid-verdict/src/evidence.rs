@@ -1,6 +1,7 @@
 //! What was found out about chains, and what anything says must be there. A verdict is made of this alone.
 
 use crate::finding::FindingCode;
+use crate::key_set::KeyOrigin;
 use crate::verify::{ChainVerdict, SignerRun, VerifyFailureClass};
 use std::collections::BTreeMap;
 
@@ -159,8 +160,8 @@ pub enum ExpectationSource {
     SealedKeys,
     /// The mark that a finalised chain carries.
     FinalisedMark,
-    /// A head statement, with the fingerprint of its signer.
-    HeadStatement(String),
+    /// A signed head statement.
+    HeadStatement(StatementSigner),
     /// A head that the user noted elsewhere.
     PinnedHead,
     /// The index of a bundle.
@@ -169,16 +170,25 @@ pub enum ExpectationSource {
     Import,
 }
 
+/// Who signed a head statement. Its signature was checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StatementSigner {
+    /// The fingerprint of the key.
+    pub fingerprint: String,
+    /// Where the key came from: the requirement of a verification refuses some.
+    pub origin: KeyOrigin,
+}
+
 impl ExpectationSource {
     /// How a sentence names it.
     pub fn phrase(&self) -> String {
         match self {
             Self::MetaEntry => "the meta-chain recorded".to_owned(),
-            Self::MetaOpenList => "the meta-chain listed".to_owned(),
+            Self::MetaOpenList => "the meta-chain listed it with".to_owned(),
             Self::CheckpointFile => "its checkpoint file names".to_owned(),
             Self::SealedKeys => "its list of sealed items names".to_owned(),
             Self::FinalisedMark => "the mark of a finalised chain names".to_owned(),
-            Self::HeadStatement(fingerprint) => format!("a statement signed by {fingerprint} counts"),
+            Self::HeadStatement(signer) => format!("a statement signed by {} counts", signer.fingerprint),
             Self::PinnedHead => "you noted".to_owned(),
             Self::Index => "index.json lists".to_owned(),
             Self::Import => "it was taken in although it lacked some of".to_owned(),

@@ -86,3 +86,39 @@ codes! {
     Changed "changed" Content "A file changed while it was read.";
     Unreadable "unreadable" Content "It cannot be read.";
 }
+
+impl FindingCode {
+    /// The step of the evaluation that finds it, from 1 on. Of findings of one level, the earliest step decides.
+    pub fn step(self) -> u8 {
+        match self {
+            Self::Unreadable | Self::Changed => 1,
+            Self::Hash | Self::Malformed => 2,
+            Self::Column => 3,
+            Self::Missing | Self::Link => 4,
+            Self::Signature | Self::UnknownSigner => 5,
+            Self::SignaturePq => 6,
+            Self::SignerNotAllowed | Self::RetiredKey | Self::BundledSigner => 7,
+            Self::Contradiction
+            | Self::ListedTwice
+            | Self::KeyRefused
+            | Self::UnlistedFile
+            | Self::ChainMissing => 8,
+            Self::MetaInvalid | Self::MetaTruncated | Self::MetaMissing => 9,
+            Self::MetaAbsent
+            | Self::Truncated
+            | Self::ConversationMissing
+            | Self::Altered
+            | Self::Grown
+            | Self::Open
+            | Self::Unrecorded
+            | Self::PinnedHeadMissing
+            | Self::PinnedHeadDiffers => 10,
+            Self::Forked | Self::StatementInvalid | Self::SignerUnreachable => 11,
+            Self::Pending | Self::NotChecked | Self::Empty | Self::RecoveredCopy | Self::TimeOrder => 12,
+        }
+    }
+    /// Whether it is about a record by itself, or about who signed it.
+    pub(crate) fn is_of_a_record(self) -> bool {
+        (2..=7).contains(&self.step())
+    }
+}

@@ -24,7 +24,7 @@ pub use finding::{Finding, FindingCode};
 pub use fold::ChainFold;
 pub use key_set::{KeyOrigin, KeySet, PostQuantumKey, TrustedKey};
 pub use level::{Dimension, Dimensions, VerdictLevel};
-pub use policy::{Require, SignerPolicy};
+pub use policy::{DataPlace, Require, SignerPolicy};
 pub use public_key::{PublicKey, SHORT_PREFIX};
 pub use skim::{RecordHead, skim};
 pub use verdict::{ChainLevel, TrailVerdict};

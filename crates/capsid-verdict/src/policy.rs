@@ -41,6 +41,17 @@ impl Require {
     }
 }
 
+/// Where the data is that a verification is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DataPlace {
+    /// Among the user's own chains, or the meta-chain.
+    Home,
+    /// In the user's home, among the chains that were imported.
+    Imported,
+    /// Anywhere else.
+    Elsewhere,
+}
+
 /// A requirement, and whether the user wrote it out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SignerPolicy {
@@ -54,6 +65,16 @@ impl SignerPolicy {
     /// The default of a place.
     pub fn implied(require: Require) -> Self {
         Self { require, is_explicit: false }
+    }
+
+    /// What is required where the user asks for nothing. One pinned key makes everything from elsewhere strict: which key
+    /// a bundle should have cannot be read from the bundle.
+    pub fn for_place(place: DataPlace, has_pinned: bool) -> Self {
+        Self::implied(match (place, has_pinned) {
+            (DataPlace::Home, _) => Require::Own,
+            (_, true) => Require::Pinned,
+            (_, false) => Require::Any,
+        })
     }
 
     /// A requirement that the user wrote out.

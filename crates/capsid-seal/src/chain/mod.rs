@@ -9,6 +9,7 @@ mod import;
 mod open;
 mod pending;
 mod read;
+mod read_only;
 mod seal_plan;
 mod traces;
 mod write;

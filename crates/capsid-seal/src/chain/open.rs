@@ -1,13 +1,12 @@
-//! Opening a database: to read it and leave no trace, or to write it durably.
+//! Opening a database to write it durably, and what an error of SQLite means.
 
 use super::{CAPSULES, KEY_PLACES, KEYS, PLACES};
 use capsid_disk::files;
 use capsid_model::{Code, Problem, Result};
-use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags};
-use std::fs::{File, OpenOptions};
-use std::io::{ErrorKind, Read};
-use std::path::{Path, PathBuf};
+use std::fs::OpenOptions;
+use std::io::ErrorKind;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Older versions can damage a file in write-ahead mode when two processes write and one of them checkpoints.
@@ -41,47 +40,6 @@ pub(super) fn problem(action: &str, path: &Path, error: &Error) -> Problem {
     Problem::new(code, format!("Could not {action} `{}`: {error}.", path.display())).fix(fix)
 }
 
-/// Opens a database for reading. Nothing is created, and the files next to it stay as they are.
-///
-/// SQLite cannot read a file in write-ahead mode without its two side files. It removes them itself when it made them
-/// and may write, so such a file is opened that way; where nothing may be written, it is read as it stands.
-pub(super) fn reader(path: &Path) -> Result<Connection> {
-    let write_ahead = uses_write_ahead_log(path)?;
-    let log_waits = std::fs::metadata(sidecar_path(path, "-wal")).is_ok_and(|log| log.len() > 0);
-    if !write_ahead {
-        return match readable(path, OpenFlags::SQLITE_OPEN_READ_ONLY, "") {
-            // A writer died midway: only a connection that may write can roll back its transaction.
-            Err(Error::SqliteFailure(failure, _)) if failure.code == ErrorCode::ReadOnly => {
-                readable(path, OpenFlags::SQLITE_OPEN_READ_WRITE, "")
-            }
-            other => other,
-        }
-        .map_err(|error| problem("read", path, &error));
-    }
-    let opened = readable(path, OpenFlags::SQLITE_OPEN_READ_WRITE, "").and_then(|connection| {
-        // A log that a dead writer left is read and stays: checking a chain changes nothing about it.
-        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, log_waits)?;
-        Ok(connection)
-    });
-    match opened {
-        Err(_) if !log_waits => readable(path, OpenFlags::SQLITE_OPEN_READ_ONLY, "?immutable=1"),
-        other => other,
-    }
-    .map_err(|error| problem("read", path, &error))
-}
-
-/// A connection on which a first read worked.
-fn readable(path: &Path, mode: OpenFlags, query: &str) -> rusqlite::Result<Connection> {
-    let flags = mode | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(uri(path, query), flags)?;
-    prepare(&connection)?;
-    connection.pragma_update(None, "query_only", true)?;
-    // Nothing that the file defines may be executed.
-    connection.pragma_update(None, "trusted_schema", false)?;
-    connection.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(()))?;
-    Ok(connection)
-}
-
 /// A chain is in a table and nothing else: a view can return something else at every read, or never end.
 pub(super) fn refuse_views(path: &Path, connection: &Connection) -> Result<()> {
     const OTHERS: &str = "SELECT count(*) FROM sqlite_master WHERE name IN ('capsules', 'capsid_keys', 'capsid_finalised', 'capsid_pending') \
@@ -101,7 +59,7 @@ fn refuse_triggers(path: &Path, connection: &Connection) -> Result<()> {
     if triggers == 0 { Ok(()) } else { Err(no_chain(path, "it has triggers, so nothing is added to it")) }
 }
 
-fn prepare(connection: &Connection) -> rusqlite::Result<()> {
+pub(super) fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.busy_handler(Some(wait))?;
     connection.set_limit(rusqlite::limits::Limit::SQLITE_LIMIT_LENGTH, MAX_VALUE_LEN)?;
     Ok(())
@@ -115,52 +73,9 @@ fn wait(times: i32) -> bool {
     Duration::from_millis(10) * times.unsigned_abs() < PATIENCE
 }
 
-/// SQLite's own name for a file; the characters that mean something in it are written as numbers.
-fn uri(path: &Path, query: &str) -> PathBuf {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/-_.~".contains(c) || !c.is_ascii();
-    let Some(text) = path.to_str() else { return path.to_owned() };
-    let mut name = String::from("file:");
-    if cfg!(windows) && text.chars().nth(1) == Some(':') {
-        name.push('/');
-    }
-    for c in text.chars() {
-        match c {
-            '\\' if cfg!(windows) => name.push('/'),
-            '\\' => name.push_str("%5c"),
-            c if plain(c) => name.push(c),
-            c => name.push_str(&format!("%{:02x}", u32::from(c))),
-        }
-    }
-    name.push_str(query);
-    PathBuf::from(name)
-}
-
-/// Whether the file's head names a write-ahead log. Also reports a file that is no database.
-fn uses_write_ahead_log(path: &Path) -> Result<bool> {
-    let fail = |error: std::io::Error| Problem::io("read", path, &error);
-    if !std::fs::metadata(path).map_err(fail)?.is_file() {
-        return Err(no_chain(path, "it is not a file"));
-    }
-    let mut head = Vec::new();
-    File::open(path).and_then(|file| file.take(20).read_to_end(&mut head)).map_err(fail)?;
-    match head.as_slice() {
-        [] => Ok(false),
-        head if head.len() == 20 && head.starts_with(b"SQLite format 3\0") => {
-            Ok(head[18] == 2 || head[19] == 2)
-        }
-        _ => Err(no_chain(path, "it is not an SQLite database")),
-    }
-}
-
 pub(crate) fn no_chain(path: &Path, reason: &str) -> Problem {
     Problem::new(Code::ChainUnreadable, format!("`{}` holds no chain: {reason}.", path.display()))
         .fix("Name a chain database, a JSON chain, a bundle folder or a trail's home.")
-}
-
-fn sidecar_path(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    PathBuf::from(name)
 }
 
 /// Opens a database for writing, and makes it and its folders where they are not there yet, for its owner alone.

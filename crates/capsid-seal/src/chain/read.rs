@@ -1,8 +1,9 @@
 //! Reading a chain database of either reference tool, a few records at a time.
 
 use super::adopt::{covered, last};
-use super::open::{no_chain, problem, reader, refuse_views};
+use super::open::{no_chain, problem, refuse_views};
 use super::pending::count_pending;
+use super::read_only::{ReadOnlyDatabase, open_read_only};
 use crate::{RecordColumns, RecordSeal, StoredRecord};
 use capsid_model::{Code, Problem, Result};
 use capsid_verdict::document::from_document;
@@ -27,7 +28,7 @@ pub enum TableFlavour {
 #[derive(Debug)]
 pub struct ChainReader {
     path: PathBuf,
-    connection: Connection,
+    database: ReadOnlyDatabase,
     /// None for a file in which no table was laid yet.
     flavour: Option<TableFlavour>,
     has_keys: bool,
@@ -36,8 +37,9 @@ pub struct ChainReader {
 impl ChainReader {
     /// Opens a database. A missing file is an error, and nothing is created.
     pub fn open(path: &Path) -> Result<Self> {
-        let connection = reader(path)?;
-        refuse_views(path, &connection)?;
+        let database = open_read_only(path)?;
+        let connection = &database.connection;
+        refuse_views(path, connection)?;
         let columns = |table: &str| -> rusqlite::Result<Vec<String>> {
             let mut query = connection.prepare("SELECT name FROM pragma_table_info(?1)")?;
             query.query_map([table], |row| row.get(0))?.collect()
@@ -55,7 +57,7 @@ impl ChainReader {
         } else {
             return Err(no_chain(path, "it has no table of sealed records"));
         };
-        let reader = Self { path: path.to_owned(), connection, flavour, has_keys };
+        let reader = Self { path: path.to_owned(), database, flavour, has_keys };
         reader.refuse_hidden_rows()?;
         Ok(reader)
     }
@@ -67,7 +69,7 @@ impl ChainReader {
         if self.flavour != Some(TableFlavour::Canonical) {
             return Ok(());
         }
-        let ends = self.connection.query_row(ENDS, [], |row| Ok([row.get(0)?, row.get(1)?]));
+        let ends = self.database.connection.query_row(ENDS, [], |row| Ok([row.get(0)?, row.get(1)?]));
         let ends: [String; 2] = ends.map_err(|error| problem("read", &self.path, &error))?;
         if ends.iter().all(|kind| matches!(kind.as_str(), "text" | "null")) {
             return Ok(());
@@ -79,7 +81,12 @@ impl ChainReader {
 
     /// How many records wait for a signature. They are not part of the chain yet.
     pub fn pending(&self, tenant: Option<&str>) -> Result<u64> {
-        count_pending(&self.connection, tenant).map_err(|error| problem("read", &self.path, &error))
+        count_pending(&self.database.connection, tenant).map_err(|error| problem("read", &self.path, &error))
+    }
+
+    /// Whether a private copy is read and was rolled back, because a writer stopped half way.
+    pub fn is_recovered(&self) -> bool {
+        self.database.is_recovered
     }
 
     /// Whose table it is; none when the file is still empty.
@@ -108,7 +115,7 @@ impl ChainReader {
             Some(TableFlavour::Document) => "SELECT count(*) FROM capsules WHERE ?1 IS NULL",
             Some(TableFlavour::Canonical) => "SELECT count(*) FROM capsules WHERE tenant_id IS ?1",
         };
-        let count = self.connection.query_row(query, [tenant], |row| row.get::<_, i64>(0));
+        let count = self.database.connection.query_row(query, [tenant], |row| row.get::<_, i64>(0));
         count.map(i64::unsigned_abs).map_err(|error| problem("read", &self.path, &error))
     }
 
@@ -149,7 +156,7 @@ impl ChainReader {
             let Some(head) = self.head(tenant)? else { return Ok(None) };
             return Ok(Some((self.count(tenant)?, head.seal.hash)));
         }
-        let head = last(&self.connection, tenant).map_err(|error| problem("read", &self.path, &error))?;
+        let head = last(&self.database.connection, tenant).map_err(|error| problem("read", &self.path, &error))?;
         Ok(head.map(|head| (head.sequence.unsigned_abs() + 1, head.hash)))
     }
 
@@ -158,7 +165,7 @@ impl ChainReader {
         if !self.has_keys {
             return Ok(0);
         }
-        let last = covered(&self.connection, tenant).map_err(|error| problem("read", &self.path, &error))?;
+        let last = covered(&self.database.connection, tenant).map_err(|error| problem("read", &self.path, &error))?;
         Ok(last.map_or(0, |last| last.unsigned_abs() + 1))
     }
 
@@ -174,7 +181,7 @@ impl ChainReader {
     }
 
     pub(super) fn parts(&self) -> (&Connection, &Path) {
-        (&self.connection, &self.path)
+        (&self.database.connection, &self.path)
     }
 
     /// The keys of all that was sealed into a chain, sorted.
@@ -193,7 +200,7 @@ impl ChainReader {
         make: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>> {
         let run = || {
-            self.connection.prepare_cached(query)?.query_map(values, make)?.collect::<rusqlite::Result<_>>()
+            self.database.connection.prepare_cached(query)?.query_map(values, make)?.collect::<rusqlite::Result<_>>()
         };
         run().map_err(|error| problem("read", &self.path, &error))
     }
@@ -220,6 +227,10 @@ impl<R: Borrow<ChainReader>> ChainRecords<R> {
         let before = i64::try_from(sequence).unwrap_or(i64::MAX).checked_sub(1).filter(|before| *before >= 0);
         self.after = before.map(|before| (RawColumn::Other(Value::Integer(before)), i64::MAX));
         self
+    }
+
+    pub(crate) fn reader(&self) -> &ChainReader {
+        self.reader.borrow()
     }
 
     /// Each page is a separate read, so that a slow reader blocks no writer. Chains only grow.

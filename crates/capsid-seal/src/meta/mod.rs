@@ -13,6 +13,7 @@ mod verify;
 
 pub use bundled::compare_bundled;
 pub use compare::{CheckedConversation, ConversationStatus, MetaVerifyOptions, PinnedHead};
+pub(crate) use entry::shared_database;
 pub use lookup::{is_continued, recorded};
 pub use open_list::OpenChain;
 pub use record::{Conversation, MetaRecordOutcome, SharedChain, record_conversation};

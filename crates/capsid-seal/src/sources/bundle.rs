@@ -4,6 +4,8 @@ use super::{ChainClaim, ChainSource, ChainSources, RecordsLocation, SourceKind};
 use crate::PublicKey;
 use capsid_model::exact::{ExactFields, ExactJson, parse};
 use capsid_model::{Code, Problem, Result};
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 /// The index, which lists the chains and the keys.
@@ -23,8 +25,15 @@ pub(crate) fn sources(folder: &Path) -> Result<ChainSources> {
     let mut chains: Vec<ChainSource> = listed.iter().map(|entry| listed_chain(folder, entry)).collect();
     chains.extend(meta(folder, index.get("meta").unwrap_or(&ExactJson::Null)));
     let (keys, refused_keys) = keys(&index);
-    let contradictions = contradictions(&index, listed);
-    Ok(ChainSources { kind: SourceKind::Bundle, chains, keys, refused_keys, contradictions })
+    Ok(ChainSources {
+        kind: SourceKind::Bundle,
+        keys,
+        refused_keys,
+        contradictions: contradictions(&index, listed),
+        unlisted: unlisted(folder, &chains),
+        folder: Some(folder.to_owned()),
+        chains,
+    })
 }
 
 /// One chain file, opened by itself.
@@ -56,7 +65,28 @@ fn named(entry: &ExactJson, location: RecordsLocation) -> ChainSource {
     let session = tool.as_ref().and_then(|tool| id.strip_prefix(tool.as_str())?.strip_prefix('-'));
     let session = session.unwrap_or(id);
     let session = (!session.is_empty()).then(|| session.to_owned());
-    ChainSource { tool, session, ..ChainSource::at(location, SourceKind::Bundle) }
+    let id = entry.text("id").map(str::to_owned);
+    ChainSource { tool, session, id, ..ChainSource::at(location, SourceKind::Bundle) }
+}
+
+/// Files that look like chains and that nobody lists.
+fn unlisted(folder: &Path, chains: &[ChainSource]) -> Vec<String> {
+    const LOOKED_AT: u64 = 64 << 10;
+    let is_listed = |name: &str| {
+        [INDEX, META, crate::evidence::HEADS].contains(&name)
+            || chains.iter().any(|chain| {
+                name.strip_suffix(".json").is_some_and(|stem| chain.id.as_deref() == Some(stem))
+            })
+    };
+    let has_records = |path: &Path| {
+        let mut head = Vec::new();
+        let read = File::open(path).and_then(|file| file.take(LOOKED_AT).read_to_end(&mut head));
+        read.is_ok() && String::from_utf8_lossy(&head).contains("\"capsules\"")
+    };
+    let files = super::files_with_ending(folder, ".json");
+    let files = files.into_iter().filter(|path| path.parent() == Some(folder));
+    let names = files.filter_map(|path| Some((path.file_name()?.to_string_lossy().into_owned(), path)));
+    names.filter(|(name, path)| !is_listed(name) && has_records(path)).map(|(name, _)| name).collect()
 }
 
 /// The meta-chain, if the index names one or the file exists.

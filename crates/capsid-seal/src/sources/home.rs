@@ -21,7 +21,7 @@ pub(super) fn sources(folder: &Path) -> Result<ChainSources> {
     if meta.is_file() {
         chains.extend(one(&meta).into_iter().map(|source| ChainSource { is_meta: true, ..source }));
     }
-    Ok(ChainSources { kind: SourceKind::Home, ..ChainSources::new(chains) })
+    Ok(ChainSources { kind: SourceKind::Home, folder: Some(folder.to_owned()), ..ChainSources::new(chains) })
 }
 
 /// The chain files of a folder such as `chains`; none where it cannot be read.
@@ -65,6 +65,20 @@ pub(crate) fn names(file: &Path) -> (Option<String>, Option<String>) {
         _ => None,
     };
     (tool, session)
+}
+
+/// The files of a folder, and of the folders in it, whose names end so; in order.
+pub(crate) fn files_with_ending(folder: &Path, ending: &str) -> Vec<PathBuf> {
+    let has_ending = |path: &PathBuf| path.to_str().is_some_and(|name| name.ends_with(ending)) && path.is_file();
+    let mut files = Vec::new();
+    for entry in sorted(folder).unwrap_or_default() {
+        if entry.is_dir() {
+            files.extend(sorted(&entry).unwrap_or_default().into_iter().filter(has_ending));
+        } else if has_ending(&entry) {
+            files.push(entry);
+        }
+    }
+    files
 }
 
 fn is_database(path: &Path) -> bool {

@@ -5,7 +5,9 @@ use crate::StoredRecord;
 use capsid_model::Result;
 use capsid_model::exact::{ExactFields, ExactJson, parse};
 use capsid_verdict::document::from_sealed;
+use std::cell::RefCell;
 use std::path::Path;
+use std::rc::Rc;
 
 /// The member of a chain file that holds its records.
 const RECORDS: &str = "capsules";
@@ -63,7 +65,11 @@ fn members(scanner: &mut FileScanner) -> Result<(ExactFields, bool)> {
 pub struct JsonRecords {
     scanner: FileScanner,
     state: JsonState,
+    header: ChainHeader,
 }
+
+/// The members of a chain file beside its records. Those behind the records are there when the records were read.
+pub(crate) type ChainHeader = Rc<RefCell<Option<ExactJson>>>;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum JsonState {
@@ -82,19 +88,26 @@ impl JsonRecords {
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let shape = shape(path)?;
         let mut scanner = FileScanner::open(path)?;
+        let header = ChainHeader::default();
         let state = match shape {
             JsonShape::One(_) => JsonState::One,
             JsonShape::List => JsonState::First { in_object: false },
             JsonShape::Chain(_) => {
                 scanner.demand(b'{')?;
-                members(&mut scanner)?;
+                let (fields, _) = members(&mut scanner)?;
+                header.replace(Some(ExactJson::Object(fields)));
                 JsonState::First { in_object: true }
             }
         };
         if state != JsonState::One {
             scanner.demand(b'[')?;
         }
-        Ok(Self { scanner, state })
+        Ok(Self { scanner, state, header })
+    }
+
+    /// The members beside the records.
+    pub(crate) fn header(&self) -> ChainHeader {
+        Rc::clone(&self.header)
     }
 
     fn step(&mut self) -> Result<Option<StoredRecord>> {
@@ -127,10 +140,13 @@ impl JsonRecords {
         self.state = JsonState::Done;
         if in_object {
             if self.scanner.pass(b',')? {
-                let (_, again) = members(&mut self.scanner)?;
+                let (rest, again) = members(&mut self.scanner)?;
                 // Some readers would take the first list and some the last.
                 if again {
                     return Err(self.scanner.broken("it has two lists of records"));
+                }
+                if let Some(ExactJson::Object(fields)) = &mut *self.header.borrow_mut() {
+                    fields.extend(rest);
                 }
             } else {
                 self.scanner.demand(b'}')?;

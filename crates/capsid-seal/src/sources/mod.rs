@@ -6,9 +6,10 @@ pub(crate) mod json;
 mod scan;
 
 pub use bundle::is_plain;
+pub(crate) use json::ChainHeader;
 pub(crate) use bundle::{INDEX, META};
 pub use capsid_verdict::claim::{ChainClaim, ChainFacts};
-pub(crate) use home::{chain_files, names};
+pub(crate) use home::{chain_files, files_with_ending, names};
 
 use crate::chain::{ChainReader, ChainRecords, TableFlavour, no_chain};
 use crate::{PublicKey, StoredRecord};
@@ -46,6 +47,10 @@ pub struct ChainSources {
     pub refused_keys: Vec<String>,
     /// What a bundle's index claims and does not hold.
     pub contradictions: Vec<String>,
+    /// Chain files of a bundle that its index does not list.
+    pub unlisted: Vec<String>,
+    /// The folder, if it was one.
+    pub folder: Option<PathBuf>,
 }
 
 /// One chain.
@@ -59,6 +64,8 @@ pub struct ChainSource {
     pub tool: Option<String>,
     /// The session, where that is known.
     pub session: Option<String>,
+    /// The id that a bundle gives it.
+    pub id: Option<String>,
     /// The tenant in a shared database.
     pub tenant: Option<String>,
     /// Whether it is the meta-chain.
@@ -100,6 +107,17 @@ impl ChainSource {
         self.records_from(0)
     }
 
+    /// The records from a place on, and the members of a chain file beside them, complete when all records were read.
+    pub(crate) fn records_with_header(&self, sequence: u64) -> Result<(SourceRecords, Option<ChainHeader>)> {
+        let RecordsLocation::Json(path) = &self.location else {
+            return Ok((self.records_from(sequence)?, None));
+        };
+        let skipped = usize::try_from(sequence).unwrap_or(usize::MAX);
+        let records = JsonRecords::open(path)?;
+        let header = records.header();
+        Ok((SourceRecords::Json(Box::new(records.skip(skipped))), Some(header)))
+    }
+
     /// The records from a place on. In a database those before it are not read.
     pub fn records_from(&self, sequence: u64) -> Result<SourceRecords> {
         match &self.location {
@@ -124,6 +142,16 @@ pub enum SourceRecords {
     Database(Box<ChainRecords<ChainReader>>),
     /// From a JSON file.
     Json(Box<std::iter::Skip<JsonRecords>>),
+}
+
+impl SourceRecords {
+    /// Whether a private copy is read, because a writer stopped half way.
+    pub fn is_recovered(&self) -> bool {
+        match self {
+            Self::Database(records) => records.reader().is_recovered(),
+            Self::Json(_) => false,
+        }
+    }
 }
 
 impl Iterator for SourceRecords {
@@ -182,7 +210,15 @@ impl ChainSources {
     /// Chains that came without keys.
     fn new(chains: Vec<ChainSource>) -> Self {
         let kind = chains.first().map_or(SourceKind::Database, |chain| chain.kind);
-        Self { kind, chains, keys: Vec::new(), refused_keys: Vec::new(), contradictions: Vec::new() }
+        Self {
+            kind,
+            chains,
+            keys: Vec::new(),
+            refused_keys: Vec::new(),
+            contradictions: Vec::new(),
+            unlisted: Vec::new(),
+            folder: None,
+        }
     }
 }
 
@@ -193,6 +229,7 @@ impl ChainSource {
             kind,
             tool: None,
             session: None,
+            id: None,
             tenant: None,
             is_meta: false,
             claim: None,

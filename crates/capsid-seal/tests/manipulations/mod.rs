@@ -8,6 +8,7 @@ mod draft;
 mod edits;
 mod expected;
 mod families;
+mod run;
 
 use base::{current_key, retired_key};
 use capsid_model::{Value, json};

@@ -4,15 +4,21 @@ use super::finding;
 use crate::evidence::{ChainEvidence, ChainPlace, Expectation, ExpectationSource, VerdictEvidence};
 use crate::finding::{Finding, FindingCode};
 use crate::level::VerdictLevel;
+use crate::policy::SignerPolicy;
 use std::collections::BTreeMap;
 
+/// The name of the meta-chain.
+const META: &str = "meta";
+
 /// What is missing, differs, grew or is not recorded.
-pub(super) fn findings(evidence: &VerdictEvidence) -> Vec<Finding> {
+pub(super) fn findings(evidence: &VerdictEvidence, policy: &SignerPolicy) -> Vec<Finding> {
+    let (allowed, refused): (Vec<&Expectation>, Vec<&Expectation>) =
+        evidence.expectations.iter().partition(|one| is_allowed(one, policy));
     let mut by_chain: BTreeMap<&str, Vec<&Expectation>> = BTreeMap::new();
-    for expectation in &evidence.expectations {
+    for expectation in &allowed {
         by_chain.entry(&expectation.chain).or_default().push(expectation);
     }
-    let mut findings = Vec::new();
+    let mut findings: Vec<Finding> = refused.into_iter().map(statement_invalid).collect();
     for (name, expectations) in &by_chain {
         let chain = evidence.chains.iter().find(|chain| chain.name == *name);
         let is_unreadable = evidence.unreadable.iter().any(|one| one.chain == *name);
@@ -23,6 +29,7 @@ pub(super) fn findings(evidence: &VerdictEvidence) -> Vec<Finding> {
         }
     }
     let has_meta = evidence.chains.iter().any(|chain| chain.is_meta);
+    let has_lengths = allowed.iter().any(|one| says_length(one));
     for chain in evidence.chains.iter().filter(|chain| !chain.is_meta) {
         if chain.total == 0 {
             findings.push(about(
@@ -32,9 +39,9 @@ pub(super) fn findings(evidence: &VerdictEvidence) -> Vec<Finding> {
             continue;
         }
         let known = by_chain.get(chain.name.as_str()).map_or(&[][..], Vec::as_slice);
-        findings.extend(unrecorded(chain, known, has_meta));
+        findings.extend(unrecorded(chain, known, has_meta || has_lengths));
     }
-    if !has_meta && !evidence.chains.is_empty() && !evidence.expectations.iter().any(says_length) {
+    if !has_meta && !has_lengths && !evidence.chains.is_empty() {
         findings.push(finding(
             FindingCode::MetaAbsent,
             VerdictLevel::Unverified,
@@ -42,6 +49,24 @@ pub(super) fn findings(evidence: &VerdictEvidence) -> Vec<Finding> {
         ));
     }
     findings
+}
+
+/// A statement counts if its signer meets the requirement.
+fn is_allowed(expectation: &Expectation, policy: &SignerPolicy) -> bool {
+    match &expectation.source {
+        ExpectationSource::HeadStatement(signer) => policy.require.allows(signer.origin),
+        _ => true,
+    }
+}
+
+fn statement_invalid(expectation: &Expectation) -> Finding {
+    let chain = &expectation.chain;
+    let message =
+        format!("The head statement of {chain} is not signed by a key that this verification allows.");
+    Finding {
+        chain: Some(chain.clone()),
+        ..finding(FindingCode::StatementInvalid, VerdictLevel::Invalid, message)
+    }
 }
 
 /// An index says how long a chain is today, and nothing about what it was.
@@ -62,13 +87,16 @@ fn compare(chain: &ChainEvidence, expectations: &[&Expectation]) -> Vec<Finding>
         }
     };
     let mut longest_recorded = None;
+    // The longest first: what it says is the whole of the loss.
+    let mut longest: Vec<&&Expectation> = expectations.iter().collect();
+    longest.sort_by_key(|one| std::cmp::Reverse(one.count));
+    for expectation in longest {
+        if chain.total < expectation.count || expectation.source == ExpectationSource::Import {
+            push(cut(chain, expectation));
+        }
+    }
     for expectation in expectations {
         let Expectation { source, count, head, .. } = expectation;
-        let is_import = *source == ExpectationSource::Import;
-        if chain.total < *count || is_import {
-            push(cut(chain, expectation));
-            continue;
-        }
         if matches!(source, ExpectationSource::MetaEntry) {
             longest_recorded = longest_recorded.max(Some(*count));
         }
@@ -121,9 +149,12 @@ fn differs(chain: &ChainEvidence, expectation: &Expectation) -> Finding {
             FindingCode::PinnedHeadDiffers,
             format!("Record {position} of the meta-chain is not the one that you noted."),
         ),
-        ExpectationSource::HeadStatement(fingerprint) => (
+        ExpectationSource::HeadStatement(signer) => (
             FindingCode::Forked,
-            format!("Record {position} of {name} is not the one that {fingerprint} signed in a statement."),
+            format!(
+                "Record {position} of {name} is not the one that {} signed in a statement.",
+                signer.fingerprint
+            ),
         ),
         source => (
             FindingCode::Altered,
@@ -134,13 +165,14 @@ fn differs(chain: &ChainEvidence, expectation: &Expectation) -> Finding {
 }
 
 fn absent(name: &str, expectations: &[&Expectation]) -> Option<Finding> {
-    let expectation = expectations.iter().max_by_key(|one| (says_length(one), one.count))?;
+    // A chain that an index lists was handed over without its file.
+    let expectation = expectations.iter().max_by_key(|one| (!says_length(one) && name != META, one.count))?;
     let (phrase, count) = (expectation.source.phrase(), expectation.count);
     let (code, message) = match (&expectation.source, name) {
         (ExpectationSource::PinnedHead, _) => {
             (FindingCode::PinnedHeadMissing, format!("The meta-chain has 0 records; you noted {count}."))
         }
-        (_, "meta") => {
+        (_, META) => {
             (FindingCode::MetaMissing, format!("The meta-chain is gone; {phrase} {count} records."))
         }
         (ExpectationSource::Index, _) => {
@@ -157,14 +189,16 @@ fn absent(name: &str, expectations: &[&Expectation]) -> Option<Finding> {
 }
 
 /// A chain that no entry of a meta-chain names.
-fn unrecorded(chain: &ChainEvidence, known: &[&Expectation], has_meta: bool) -> Option<Finding> {
-    let is_recorded = known.iter().any(|one| matches!(one.source, ExpectationSource::MetaEntry));
+fn unrecorded(chain: &ChainEvidence, known: &[&Expectation], has_lengths: bool) -> Option<Finding> {
+    let is_recorded = known
+        .iter()
+        .any(|one| matches!(one.source, ExpectationSource::MetaEntry | ExpectationSource::FinalisedMark));
     let is_stated = known.iter().any(|one| matches!(one.source, ExpectationSource::HeadStatement(_)));
     let name = &chain.name;
     let (code, level, message) = match chain.place {
         _ if is_recorded => return None,
         ChainPlace::Home => (FindingCode::Open, VerdictLevel::Valid, format!("{name} is not finalised yet.")),
-        ChainPlace::Bundle if has_meta && !is_stated => (
+        ChainPlace::Bundle if has_lengths && !is_stated => (
             FindingCode::Unrecorded,
             VerdictLevel::Unverified,
             format!("The meta-chain does not know {name}."),

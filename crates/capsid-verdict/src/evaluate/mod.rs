@@ -26,19 +26,31 @@ pub fn evaluate(evidence: &VerdictEvidence, policy: &SignerPolicy) -> TrailVerdi
         };
         Finding { chain: claim.chain.clone(), ..finding(claim.code, level, claim.message.clone()) }
     }));
-    findings.extend(completeness::findings(evidence));
-    findings.extend(notes(evidence, policy));
+    findings.extend(completeness::findings(evidence, policy));
+    findings.extend(notes(evidence));
     findings.extend(evidence.unreadable.iter().map(|one| Finding {
         chain: Some(one.chain.clone()),
         fix: one.fix.clone(),
         ..finding(one.code, VerdictLevel::Unreadable, one.message.clone())
     }));
+    sort(&mut findings, evidence);
     let level = worst(findings.iter());
     let chains = evidence.chains.iter().map(|chain| chain_level(chain, evidence, &findings)).collect();
     let is_requirement_met = !policy.is_explicit || !findings.iter().any(|one| misses_requirement(one.code));
     let all: Vec<&Finding> = findings.iter().collect();
     let dimensions = dimensions::summarise(&all, evidence, None);
     TrailVerdict { level, policy: *policy, dimensions, findings, chains, is_requirement_met }
+}
+
+/// The worst level first, and within a level what an earlier step found. The meta-chain's own records come after claims.
+fn sort(findings: &mut [Finding], evidence: &VerdictEvidence) {
+    const META_STEP: u8 = 9;
+    let is_meta = |name: &str| evidence.chains.iter().any(|chain| chain.is_meta && chain.name == name);
+    findings.sort_by_cached_key(|one| {
+        let step = one.code.step();
+        let is_late = step < META_STEP && one.code.is_of_a_record() && one.chain.as_deref().is_some_and(is_meta);
+        (std::cmp::Reverse(one.level), if is_late { META_STEP } else { step })
+    });
 }
 
 /// Whether an explicit requirement cannot be met while this stands.
@@ -76,16 +88,12 @@ fn record_findings(chain: &ChainEvidence, policy: &SignerPolicy) -> Vec<Finding>
             FindingCode::UnknownSigner if policy.tolerates_unknown_signers() => VerdictLevel::Unverified,
             _ => VerdictLevel::Invalid,
         };
-        let (code, message) = match chain.is_meta {
-            true => (
-                FindingCode::MetaInvalid,
-                format!("The meta-chain is broken at {}: {}.", fault.position, fault.code.as_str()),
-            ),
-            false => (fault.code, fault_sentence(fault.code, fault.position, &fault.detail)),
-        };
-        Finding { position: Some(fault.position), ..finding(code, level, message) }
+        let message = fault_sentence(fault.code, fault.position, &fault.detail);
+        let one = Finding { position: Some(fault.position), ..finding(fault.code, level, message) };
+        if chain.is_meta && level == VerdictLevel::Invalid { of_meta(one) } else { one }
     });
     let (refused, open) = signers::findings(chain, policy);
+    let refused = refused.map(|one| if chain.is_meta { of_meta(one) } else { one });
     // What a stranger signed before the break comes first; behind a break nothing is believed.
     let first_bad = match (fault, refused) {
         (Some(fault), Some(refused)) if refused.position < fault.position => vec![refused],
@@ -94,6 +102,17 @@ fn record_findings(chain: &ChainEvidence, policy: &SignerPolicy) -> Vec<Finding>
     };
     let all = first_bad.into_iter().chain(open);
     all.map(|one| Finding { chain: Some(chain.name.clone()), ..one }).collect()
+}
+
+/// What is wrong with a record of the meta-chain breaks the meta-chain.
+fn of_meta(one: Finding) -> Finding {
+    let at = one.position.unwrap_or_default();
+    let message = format!("The meta-chain is broken at {at}: {}.", one.code.as_str());
+    Finding {
+        position: one.position,
+        fix: one.fix,
+        ..finding(FindingCode::MetaInvalid, VerdictLevel::Invalid, message)
+    }
 }
 
 fn fault_sentence(code: FindingCode, at: u64, detail: &str) -> String {
@@ -110,7 +129,7 @@ fn fault_sentence(code: FindingCode, at: u64, detail: &str) -> String {
     }
 }
 
-fn notes(evidence: &VerdictEvidence, policy: &SignerPolicy) -> Vec<Finding> {
+fn notes(evidence: &VerdictEvidence) -> Vec<Finding> {
     let mut findings = Vec::new();
     for chain in &evidence.chains {
         if chain.pending > 0 {
@@ -137,7 +156,6 @@ fn notes(evidence: &VerdictEvidence, policy: &SignerPolicy) -> Vec<Finding> {
     }));
     findings.extend(evidence.notes.iter().map(|note| {
         let level = match note.code {
-            FindingCode::StatementInvalid if policy.tolerates_unknown_signers() => VerdictLevel::Unverified,
             FindingCode::StatementInvalid => VerdictLevel::Invalid,
             FindingCode::SignerUnreachable => VerdictLevel::Incomplete,
             _ => VerdictLevel::Valid,

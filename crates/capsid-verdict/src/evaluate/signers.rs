@@ -57,17 +57,15 @@ fn judge(run: &SignerRun, epoch: Option<u64>, policy: &SignerPolicy) -> Option<F
         return at(first, FindingCode::SignerNotAllowed, VerdictLevel::Invalid, message)
             .map(|one| Finding { fix: Some(fix.to_owned()), ..one });
     }
-    if origin == KeyOrigin::Retired {
-        let too_late = match run.until {
-            Some(until) if first + run.count > until => Some((first.max(until), until)),
-            _ if run.epoch < epoch => Some((first, first)),
-            _ => None,
-        };
-        if let Some((position, until)) = too_late {
-            let message =
-                format!("Record {position} is signed by {signer}, which was retired at record {until}.");
-            return at(position, FindingCode::RetiredKey, VerdictLevel::Invalid, message);
-        }
+    let too_late = match run.until {
+        Some(until) if first.saturating_add(run.count) > until => Some((first.max(until), until)),
+        // Without a record of the rotation only the order of the keys is known.
+        None if origin == KeyOrigin::Retired && run.epoch < epoch => Some((first, first)),
+        _ => None,
+    };
+    if let Some((position, until)) = too_late {
+        let message = format!("Record {position} is signed by {signer}, which was retired at record {until}.");
+        return at(position, FindingCode::RetiredKey, VerdictLevel::Invalid, message);
     }
     if origin == KeyOrigin::Bundled {
         let message = format!(

@@ -1,0 +1,123 @@
+//! Runs every case of the stored table through the program's own collection and verdict.
+
+use super::path;
+use capsid_model::{Value, json};
+use capsid_seal::PublicKey;
+use capsid_seal::evidence::{CollectOptions, CollectedEvidence, collect_sources};
+use capsid_seal::keys::{KeyOrigin, KeySet};
+use capsid_seal::meta::PinnedHead;
+use capsid_seal::sources::{ChainSources, open_any};
+use capsid_verdict::{Require, SignerPolicy};
+use std::path::Path;
+
+/// Writes the files of a case.
+pub fn write_case(table: &Value, case: &Value, folder: &Path) {
+    let mut files = table["files"].as_object().unwrap().clone();
+    let mut texts = std::collections::BTreeMap::new();
+    for edit in case["edits"].as_array().unwrap() {
+        let file = edit["file"].as_str().unwrap();
+        if edit["remove"] == true {
+            files.remove(file);
+        } else if let Some(text) = edit["text"].as_str() {
+            texts.insert(file.to_owned(), text.to_owned());
+        } else if let Some(source) = edit["copy"].as_str() {
+            files.insert(file.to_owned(), table["files"][source].clone());
+        } else {
+            change(files.get_mut(file).unwrap(), edit);
+        }
+    }
+    for (name, value) in files {
+        let text = texts.remove(&name).unwrap_or_else(|| value.to_string());
+        std::fs::write(folder.join(name), text).unwrap();
+    }
+    for (name, text) in texts {
+        std::fs::write(folder.join(name), text).unwrap();
+    }
+}
+
+fn change(document: &mut Value, edit: &Value) {
+    let at = edit["at"].as_array().unwrap();
+    let (last, before) = at.split_last().unwrap();
+    let step = |value, name: &Value| -> &mut Value {
+        let value: &mut Value = value;
+        match name.as_u64() {
+            Some(number) => &mut value[usize::try_from(number).unwrap()],
+            None => &mut value[name.as_str().unwrap()],
+        }
+    };
+    let parent = before.iter().fold(document, step);
+    if let Some(order) = edit["order"].as_array() {
+        let list = step(parent, last);
+        *list = order.iter().map(|from| list[usize::try_from(from.as_u64().unwrap()).unwrap()].clone()).collect();
+    } else if let Some(value) = edit.get("value") {
+        *step(parent, last) = value.clone();
+    } else {
+        parent.as_object_mut().unwrap().remove(last.as_str().unwrap());
+    }
+}
+
+/// The keys of a reader and what they ask for.
+fn reader(options: &Value, sources: &ChainSources) -> (KeySet, SignerPolicy) {
+    let mut keys = KeySet::default();
+    sources.keys.iter().for_each(|key| keys.add(*key, KeyOrigin::Bundled));
+    let mut add = |member: &str, origin| {
+        for hex in options[member].as_array().into_iter().flatten() {
+            keys.add(PublicKey::from_hex(hex.as_str().unwrap()).unwrap(), origin);
+        }
+    };
+    add("own", KeyOrigin::Own);
+    add("pinned", KeyOrigin::Pinned);
+    let policy = match () {
+        () if options["require"] == "any" => SignerPolicy::explicit(Require::Any),
+        () if options["own"].is_array() => SignerPolicy::implied(Require::Own),
+        () if options["pinned"].is_array() => SignerPolicy::implied(Require::Pinned),
+        () => SignerPolicy::implied(Require::Any),
+    };
+    (keys, policy)
+}
+
+#[test]
+fn evaluate_gives_every_expected_verdict() {
+    let table: Value = serde_json::from_str(&std::fs::read_to_string(path()).unwrap()).unwrap();
+    let (mut cases, mut mismatches) = (0, Vec::new());
+    for case in table["cases"].as_array().unwrap() {
+        let folder = tempfile::tempdir().unwrap();
+        write_case(&table, case, folder.path());
+        let sources = open_any(folder.path()).unwrap();
+        let noted = case["meta_head"].as_str().map(|head| {
+            let (length, hash) = head.split_once(':').unwrap();
+            PinnedHead { length: length.parse().unwrap(), hash: hash.to_owned() }
+        });
+        let options =
+            CollectOptions { meta_heads: noted.into_iter().collect(), threads: 1, ..CollectOptions::default() };
+        let mut collected = CollectedEvidence::default();
+        for word in ["default", "any", "pinned", "own"] {
+            let reading = &table["policies"][word];
+            let (keys, policy) = reader(reading, &sources);
+            // Both readers without keys of the owner see the same.
+            if word != "any" {
+                collected = collect_sources(&sources, &keys, &options).unwrap();
+            }
+            let verdict = collected.evaluate(&policy);
+            let first = verdict.findings.first();
+            let actual = json!([
+                verdict.level.as_str(),
+                verdict.exit_code(false),
+                first.map(|one| one.code.as_str()),
+                first.and_then(|one| one.chain.as_deref()),
+                first.and_then(|one| one.position),
+            ]);
+            cases += 1;
+            if actual != case["expected"][word] {
+                mismatches.push(format!(
+                    "{}, {word}\n  expected {}\n  actual   {actual}\n  {:?}",
+                    case["name"],
+                    case["expected"][word],
+                    first.map(|one| &one.message),
+                ));
+            }
+        }
+    }
+    assert_eq!(cases, 432);
+    assert!(mismatches.is_empty(), "{} of {cases} differ\n{}", mismatches.len(), mismatches.join("\n"));
+}
