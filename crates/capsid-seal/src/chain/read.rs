@@ -156,7 +156,8 @@ impl ChainReader {
             let Some(head) = self.head(tenant)? else { return Ok(None) };
             return Ok(Some((self.count(tenant)?, head.seal.hash)));
         }
-        let head = last(&self.database.connection, tenant).map_err(|error| problem("read", &self.path, &error))?;
+        let head =
+            last(&self.database.connection, tenant).map_err(|error| problem("read", &self.path, &error))?;
         Ok(head.map(|head| (head.sequence.unsigned_abs() + 1, head.hash)))
     }
 
@@ -165,7 +166,8 @@ impl ChainReader {
         if !self.has_keys {
             return Ok(0);
         }
-        let last = covered(&self.database.connection, tenant).map_err(|error| problem("read", &self.path, &error))?;
+        let last = covered(&self.database.connection, tenant)
+            .map_err(|error| problem("read", &self.path, &error))?;
         Ok(last.map_or(0, |last| last.unsigned_abs() + 1))
     }
 
@@ -200,7 +202,11 @@ impl ChainReader {
         make: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>> {
         let run = || {
-            self.database.connection.prepare_cached(query)?.query_map(values, make)?.collect::<rusqlite::Result<_>>()
+            self.database
+                .connection
+                .prepare_cached(query)?
+                .query_map(values, make)?
+                .collect::<rusqlite::Result<_>>()
         };
         run().map_err(|error| problem("read", &self.path, &error))
     }

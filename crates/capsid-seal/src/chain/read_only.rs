@@ -62,12 +62,14 @@ fn open_copy(path: &Path, suffix: &str, is_recovered: bool) -> Result<ReadOnlyDa
     let folder = tempfile::Builder::new().prefix("capsid-read-").tempdir();
     let folder = folder.map_err(|error| Problem::io("make a folder in", &temporary, &error))?;
     let copy = folder.path().join("chain.db");
-    for (from, to) in [(path.to_owned(), copy.clone()), (sidecar_path(path, suffix), sidecar_path(&copy, suffix))]
+    for (from, to) in
+        [(path.to_owned(), copy.clone()), (sidecar_path(path, suffix), sidecar_path(&copy, suffix))]
     {
-        std::fs::copy(&from, &to).map_err(|error| Problem::io("copy to a temporary folder", &from, &error))?;
+        std::fs::copy(&from, &to)
+            .map_err(|error| Problem::io("copy to a temporary folder", &from, &error))?;
     }
-    let connection =
-        readable(&copy, OpenFlags::SQLITE_OPEN_READ_WRITE, "").map_err(|error| problem("read", path, &error))?;
+    let connection = readable(&copy, OpenFlags::SQLITE_OPEN_READ_WRITE, "")
+        .map_err(|error| problem("read", path, &error))?;
     Ok(ReadOnlyDatabase { connection, _copy: Some(folder), is_recovered })
 }
 

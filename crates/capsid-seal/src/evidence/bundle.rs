@@ -4,7 +4,8 @@ use super::chain::{ChainOutcome, ChainTask, ReadChain};
 use super::meta::{limit_runs, read_meta};
 use super::names::{SealedName, of_listed};
 use super::statement::{CheckedStatement, read_statements};
-use super::{CollectOptions, CollectedChain, CollectedEvidence, HEADS, META};
+use super::{CollectOptions, CollectedChain, CollectedEvidence, META};
+use crate::heads::HEADS;
 use crate::keys::KeySet;
 use crate::meta::MetaTraces;
 use crate::sources::{ChainClaim, ChainSource, ChainSources, INDEX};
@@ -98,7 +99,7 @@ impl BundleCollector<'_> {
         for statement in statements {
             match statement {
                 CheckedStatement::Good(statement, key) => {
-                    let name = statement_name(&statement.tool, &statement.session);
+                    let name = statement.chain();
                     let fingerprint = key.key.fingerprint();
                     if self.traces.limit(&fingerprint, &name).is_some_and(|limit| statement.count > limit) {
                         self.statement_invalid(&name);
@@ -112,10 +113,7 @@ impl BundleCollector<'_> {
                         head: Some(statement.head),
                     });
                 }
-                CheckedStatement::Bad(named) => {
-                    let name = named.map(|(tool, session)| statement_name(&tool, &session));
-                    self.statement_invalid(name.as_deref().unwrap_or(HEADS));
-                }
+                CheckedStatement::Bad(named) => self.statement_invalid(named.as_deref().unwrap_or(HEADS)),
             }
         }
     }
@@ -141,7 +139,8 @@ impl BundleCollector<'_> {
                 continue;
             }
             let sealed = SealedName::read(source);
-            let is_renamed = source.id.is_some() && sealed.as_ref().is_some_and(|name| !name.has_bundle_id(&id));
+            let is_renamed =
+                source.id.is_some() && sealed.as_ref().is_some_and(|name| !name.has_bundle_id(&id));
             let name = match &sealed {
                 Some(sealed) if !is_renamed => sealed.full(),
                 _ => listed_name(source),
@@ -232,7 +231,9 @@ impl BundleCollector<'_> {
         limit_runs(&self.traces, own, &mut read.evidence.runs);
         if read.records.valid && self.options.since.is_none() {
             for (place, claim) in [(INDEX, source.claim.as_ref()), ("its file", read.header.as_ref())] {
-                let Some(reason) = claim.and_then(|claim| contradiction(source, claim, &read)) else { continue };
+                let Some(reason) = claim.and_then(|claim| contradiction(source, claim, &read)) else {
+                    continue;
+                };
                 let message = format!("{place} contradicts the records: {reason}.");
                 self.found.push_claim(FindingCode::Contradiction, Some(name), message);
                 break;
@@ -250,13 +251,6 @@ fn contradiction(source: &ChainSource, claim: &ChainClaim, read: &ReadChain) -> 
         return None;
     }
     claim.contradicted_by(&read.facts)
-}
-
-fn statement_name(tool: &str, session: &str) -> String {
-    match (tool, session) {
-        (META, META) => META.to_owned(),
-        _ => format!("{tool}/{session}"),
-    }
 }
 
 fn listed_name(source: &ChainSource) -> String {

@@ -145,7 +145,9 @@ impl ChainTask<'_> {
             })
         };
         let recorded = self.watch.iter().rfind(|count| **count <= total).copied().unwrap_or_default();
-        let Some(sequence) = recorded.checked_sub(1).filter(|sequence| *sequence > 0) else { return Ok(None) };
+        let Some(sequence) = recorded.checked_sub(1).filter(|sequence| *sequence > 0) else {
+            return Ok(None);
+        };
         let Some(hash) = hash_at(recorded)? else { return Ok(None) };
         let mut heads = Vec::new();
         for count in self.watch.range(1..recorded) {

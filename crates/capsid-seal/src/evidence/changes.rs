@@ -30,6 +30,9 @@ impl FileStamp {
         let mut header = vec![0; HEADER_LEN];
         let read = File::open(path).and_then(|mut file| file.read(&mut header));
         header.truncate(read.unwrap_or_default());
-        Self { states: vec![state(path.to_owned()), state(beside("-wal")), state(beside("-journal"))], header }
+        Self {
+            states: vec![state(path.to_owned()), state(beside("-wal")), state(beside("-journal"))],
+            header,
+        }
     }
 }

@@ -55,7 +55,10 @@ pub(super) fn collect_files(
     keys: &KeySet,
     options: &CollectOptions,
 ) -> Result<CollectedEvidence> {
-    let root = sources.folder.as_deref().filter(|folder| folder.join("chains").is_dir() || folder.join("meta.db").is_file());
+    let root = sources
+        .folder
+        .as_deref()
+        .filter(|folder| folder.join("chains").is_dir() || folder.join("meta.db").is_file());
     if let Some(root) = root {
         return collect_home(&TrailHome::at(root), keys, options);
     }
@@ -167,7 +170,9 @@ impl<'a> FileCollector<'a> {
             self.expected.extend(expected_by_checkpoint(&file, META));
         }
         for file in crate::sources::files_with_ending(&root.join("chains"), ".checkpoint.json") {
-            let Some(stem) = file.to_str().and_then(|name| name.strip_suffix(".checkpoint.json")) else { continue };
+            let Some(stem) = file.to_str().and_then(|name| name.strip_suffix(".checkpoint.json")) else {
+                continue;
+            };
             let database = PathBuf::from(format!("{stem}.db"));
             if database.exists() {
                 continue;

@@ -8,7 +8,8 @@ use capsid_model::Result;
 
 /// Verifies a meta-chain and reads what it says up to its first bad record: nothing behind a break is believed.
 pub(super) fn read_meta(source: &ChainSource, keys: &KeySet) -> Result<MetaTraces> {
-    let options = VerifyOptions { signatures: true, passes_unknown_signers: true, ..VerifyOptions::default() };
+    let options =
+        VerifyOptions { signatures: true, passes_unknown_signers: true, ..VerifyOptions::default() };
     let verdict = verify(source.records()?, &options, keys)?;
     let mut traces = MetaTraces::default();
     let good = usize::try_from(verdict.length).unwrap_or(usize::MAX);

@@ -10,7 +10,6 @@ mod names;
 mod statement;
 
 pub use home::collect_home;
-pub use statement::{HEADS, HeadStatement};
 
 use crate::keys::KeySet;
 use crate::meta::PinnedHead;

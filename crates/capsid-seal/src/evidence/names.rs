@@ -36,7 +36,8 @@ impl SealedName {
     pub(super) fn has_bundle_id(&self, id: &str) -> bool {
         let full = format!("{}-{}", self.tool, self.session);
         let hash = format!("-{}", sha3_hex(full.as_bytes()).get(..8).unwrap_or_default());
-        let counted = id.rsplit_once('-').filter(|(_, end)| !end.is_empty() && end.bytes().all(|c| c.is_ascii_digit()));
+        let counted =
+            id.rsplit_once('-').filter(|(_, end)| !end.is_empty() && end.bytes().all(|c| c.is_ascii_digit()));
         let is_name = |name: &str| name == full || name.ends_with(&hash);
         is_name(id) || counted.is_some_and(|(name, _)| is_name(name))
     }
@@ -45,9 +46,10 @@ impl SealedName {
     pub(super) fn has_path(&self, tool: Option<&str>, session: Option<&str>) -> bool {
         let is_session = |name: &str| {
             name == self.session
-                || name.strip_prefix(self.session.as_str()).and_then(|rest| rest.strip_prefix('+')).is_some_and(
-                    |number| !number.is_empty() && number.bytes().all(|c| c.is_ascii_digit()),
-                )
+                || name
+                    .strip_prefix(self.session.as_str())
+                    .and_then(|rest| rest.strip_prefix('+'))
+                    .is_some_and(|number| !number.is_empty() && number.bytes().all(|c| c.is_ascii_digit()))
         };
         tool.is_none_or(|tool| tool == self.tool) && session.is_none_or(is_session)
     }
@@ -86,7 +88,10 @@ mod tests {
         assert!(!plain.has_bundle_id("codex-s9") && !plain.has_bundle_id("codex-s1-x"));
         let odd = name("codex", "a/b");
         let hash = &sha3_hex(b"codex-a/b")[..8];
-        assert!(odd.has_bundle_id(&format!("codex-a_b-{hash}")) && odd.has_bundle_id(&format!("codex-a_b-{hash}-2")));
+        assert!(
+            odd.has_bundle_id(&format!("codex-a_b-{hash}"))
+                && odd.has_bundle_id(&format!("codex-a_b-{hash}-2"))
+        );
     }
 
     #[test]

@@ -62,7 +62,11 @@ impl MetaEntry {
 /// The database of many sessions that a record of the meta-chain names, if it names one.
 pub(crate) fn shared_database(canonical: &str, home: &TrailHome) -> Option<PathBuf> {
     // Most entries name none, and need not be parsed for it.
-    canonical.contains("\"db\"").then(|| MetaEntry::parse(canonical)?.db).flatten().map(|db| shared(&db, home))
+    canonical
+        .contains("\"db\"")
+        .then(|| MetaEntry::parse(canonical)?.db)
+        .flatten()
+        .map(|db| shared(&db, home))
 }
 
 /// A database of many sessions: `agent-capsule` records its full path, we one in the home or the bare name.

@@ -73,10 +73,10 @@ fn named(entry: &ExactJson, location: RecordsLocation) -> ChainSource {
 fn unlisted(folder: &Path, chains: &[ChainSource]) -> Vec<String> {
     const LOOKED_AT: u64 = 64 << 10;
     let is_listed = |name: &str| {
-        [INDEX, META, crate::evidence::HEADS].contains(&name)
-            || chains.iter().any(|chain| {
-                name.strip_suffix(".json").is_some_and(|stem| chain.id.as_deref() == Some(stem))
-            })
+        [INDEX, META, crate::heads::HEADS].contains(&name)
+            || chains
+                .iter()
+                .any(|chain| name.strip_suffix(".json").is_some_and(|stem| chain.id.as_deref() == Some(stem)))
     };
     let has_records = |path: &Path| {
         let mut head = Vec::new();

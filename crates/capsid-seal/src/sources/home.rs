@@ -69,7 +69,8 @@ pub(crate) fn names(file: &Path) -> (Option<String>, Option<String>) {
 
 /// The files of a folder, and of the folders in it, whose names end so; in order.
 pub(crate) fn files_with_ending(folder: &Path, ending: &str) -> Vec<PathBuf> {
-    let has_ending = |path: &PathBuf| path.to_str().is_some_and(|name| name.ends_with(ending)) && path.is_file();
+    let has_ending =
+        |path: &PathBuf| path.to_str().is_some_and(|name| name.ends_with(ending)) && path.is_file();
     let mut files = Vec::new();
     for entry in sorted(folder).unwrap_or_default() {
         if entry.is_dir() {

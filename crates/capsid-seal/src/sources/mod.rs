@@ -6,10 +6,10 @@ pub(crate) mod json;
 mod scan;
 
 pub use bundle::is_plain;
-pub(crate) use json::ChainHeader;
 pub(crate) use bundle::{INDEX, META};
 pub use capsid_verdict::claim::{ChainClaim, ChainFacts};
 pub(crate) use home::{chain_files, files_with_ending, names};
+pub(crate) use json::ChainHeader;
 
 use crate::chain::{ChainReader, ChainRecords, TableFlavour, no_chain};
 use crate::{PublicKey, StoredRecord};

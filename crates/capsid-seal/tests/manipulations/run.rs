@@ -48,7 +48,8 @@ fn change(document: &mut Value, edit: &Value) {
     let parent = before.iter().fold(document, step);
     if let Some(order) = edit["order"].as_array() {
         let list = step(parent, last);
-        *list = order.iter().map(|from| list[usize::try_from(from.as_u64().unwrap()).unwrap()].clone()).collect();
+        *list =
+            order.iter().map(|from| list[usize::try_from(from.as_u64().unwrap()).unwrap()].clone()).collect();
     } else if let Some(value) = edit.get("value") {
         *step(parent, last) = value.clone();
     } else {
@@ -88,8 +89,11 @@ fn evaluate_gives_every_expected_verdict() {
             let (length, hash) = head.split_once(':').unwrap();
             PinnedHead { length: length.parse().unwrap(), hash: hash.to_owned() }
         });
-        let options =
-            CollectOptions { meta_heads: noted.into_iter().collect(), threads: 1, ..CollectOptions::default() };
+        let options = CollectOptions {
+            meta_heads: noted.into_iter().collect(),
+            threads: 1,
+            ..CollectOptions::default()
+        };
         let mut collected = CollectedEvidence::default();
         for word in ["default", "any", "pinned", "own"] {
             let reading = &table["policies"][word];

@@ -172,9 +172,7 @@ fn absent(name: &str, expectations: &[&Expectation]) -> Option<Finding> {
         (ExpectationSource::PinnedHead, _) => {
             (FindingCode::PinnedHeadMissing, format!("The meta-chain has 0 records; you noted {count}."))
         }
-        (_, META) => {
-            (FindingCode::MetaMissing, format!("The meta-chain is gone; {phrase} {count} records."))
-        }
+        (_, META) => (FindingCode::MetaMissing, format!("The meta-chain is gone; {phrase} {count} records.")),
         (ExpectationSource::Index, _) => {
             (FindingCode::ChainMissing, format!("index.json lists {name}; its file is not there."))
         }

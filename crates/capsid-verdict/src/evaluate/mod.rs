@@ -48,7 +48,8 @@ fn sort(findings: &mut [Finding], evidence: &VerdictEvidence) {
     let is_meta = |name: &str| evidence.chains.iter().any(|chain| chain.is_meta && chain.name == name);
     findings.sort_by_cached_key(|one| {
         let step = one.code.step();
-        let is_late = step < META_STEP && one.code.is_of_a_record() && one.chain.as_deref().is_some_and(is_meta);
+        let is_late =
+            step < META_STEP && one.code.is_of_a_record() && one.chain.as_deref().is_some_and(is_meta);
         (std::cmp::Reverse(one.level), if is_late { META_STEP } else { step })
     });
 }

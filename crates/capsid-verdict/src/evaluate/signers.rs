@@ -64,7 +64,8 @@ fn judge(run: &SignerRun, epoch: Option<u64>, policy: &SignerPolicy) -> Option<F
         _ => None,
     };
     if let Some((position, until)) = too_late {
-        let message = format!("Record {position} is signed by {signer}, which was retired at record {until}.");
+        let message =
+            format!("Record {position} is signed by {signer}, which was retired at record {until}.");
         return at(position, FindingCode::RetiredKey, VerdictLevel::Invalid, message);
     }
     if origin == KeyOrigin::Bundled {
