@@ -5,7 +5,8 @@ use crate::trust_root::SignerTrust;
 use capsid_model::Result;
 use capsid_seal::PublicKey;
 use capsid_seal::record_signer::{ChainSignatures, RecordSigner};
-use capsid_verdict::evidence::{Expectation, ExpectationSource};
+use capsid_verdict::KeyOrigin;
+use capsid_verdict::evidence::{Expectation, ExpectationSource, StatementSigner};
 
 /// Has records signed over the socket.
 #[derive(Debug, Clone)]
@@ -36,7 +37,8 @@ impl RecordSigner for ServiceSigner {
 /// What the service says must be there: one expectation for each chain, signed by a key of the trust root.
 pub fn expected_by_service(trust: &SignerTrust) -> Result<Vec<Expectation>> {
     let statement = load_heads(trust)?;
-    let source = ExpectationSource::HeadStatement(statement.origin.key.fingerprint());
+    let fingerprint = statement.origin.key.fingerprint();
+    let source = ExpectationSource::HeadStatement(StatementSigner { fingerprint, origin: KeyOrigin::Own });
     let expectations = statement.chains.into_iter().map(|stated| {
         let (domain, session) = (stated.chain.domain, stated.chain.session);
         let chain = match (domain.as_str(), session.as_str()) {

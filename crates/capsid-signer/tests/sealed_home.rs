@@ -50,7 +50,8 @@ fn a_stopped_service_loses_no_record() {
         assert_eq!(stored.seal.signed_by, key.fingerprint());
     }
     let [expected] = &expected_by_service(&scene.trust).unwrap()[..] else { panic!() };
-    assert_eq!(expected.source, ExpectationSource::HeadStatement(key.fingerprint()));
+    let ExpectationSource::HeadStatement(signer) = &expected.source else { panic!("{expected:?}") };
+    assert_eq!(signer.fingerprint, key.fingerprint());
     assert_eq!((expected.chain.as_str(), expected.count), ("codex/s", 3));
     assert_eq!(expected.head, up.head);
 }
