@@ -166,6 +166,7 @@ codes! {
     DistillRefused, "distill_refused", 1, "The answer holds no gene that can be taken.";
     ArchiveInvalid, "archive_invalid", 1, "An archive is damaged, incomplete or unsafe to unpack.";
     ChainBroken, "chain_broken", 1, "A sealed chain does not verify; the message names the first bad record.";
+    ChainNotOwn, "chain_not_own", 1, "A chain holds records of somebody else, so nothing is added to it.";
     ChainUnreadable, "chain_unreadable", 2, "A path holds no chain that can be read.";
     SealRefused, "seal_refused", 2, "A record holds something that cannot be sealed.";
     SessionInvalid, "session_invalid", 2, "A session's name cannot be a file name.";

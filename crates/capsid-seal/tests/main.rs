@@ -9,6 +9,7 @@ mod every_tampering;
 mod manipulations;
 mod meta_chain;
 mod odd_text;
+mod ownership;
 mod page_vectors;
 mod peer;
 mod pending_records;

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod adopt;
+pub mod continuation;
 pub mod disclosure;
 pub mod install;
 pub mod log;
@@ -9,6 +10,7 @@ pub mod payload;
 pub mod record;
 pub mod redaction;
 mod renamed_keys;
+pub mod rotation;
 pub mod session;
 pub mod session_sealer;
 

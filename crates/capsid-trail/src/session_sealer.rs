@@ -1,18 +1,16 @@
 //! Seals a session: the actions of its transcript that the chain does not hold yet.
 
 use crate::adopt::{LATE, adopt};
+use crate::continuation::CONTINUES;
 use crate::record::record_of;
 use crate::redaction::redact;
 use crate::renamed_keys::RenamedKeys;
 use crate::session::check_session;
-use capsid_model::exact::{ExactJson, canonical};
-use capsid_model::{Clock, Code, Problem, Result};
-use capsid_seal::chain::{
-    AppendOutcome, ChainReader, ChainWriter, PendingRecord, RecordReason, checkpoint_of,
-};
-use capsid_seal::keys::KeyOrigin;
-use capsid_seal::meta::{Conversation, SharedChain, is_continued, record_conversation};
-use capsid_seal::verify::{ChainVerdict, VerifyOptions, verify};
+use capsid_model::exact::{ExactFields, ExactJson, canonical};
+use capsid_model::{Clock, Result};
+use capsid_seal::chain::{AppendOutcome, ChainWriter, PendingRecord, RecordReason, checkpoint_of};
+use capsid_seal::meta::{ChainOwner, Conversation, OwnChain, SharedChain, record_conversation};
+use capsid_seal::verify::ChainVerdict;
 use capsid_seal::{ActionRecord, ChainLink, Sealer, StoredRecord, TrailHome, python_iso};
 use capsid_transcript::{Action, ReadReport, TranscriptSource};
 use std::path::PathBuf;
@@ -74,8 +72,19 @@ impl ChainPath {
 impl SessionSealer<'_> {
     /// Seals what is new in a transcript. With `finish` nothing is held back for a later result.
     pub fn seal(&self, source: &TranscriptSource, finish: bool) -> Result<SealOutcome> {
-        let chain_path = ChainPath::resolve(self.home, source.tool.name(), &source.session)?;
-        let mut batch = ActionBatch::new(self, source, &chain_path)?;
+        self.seal_as(source, &source.session, None, finish)
+    }
+
+    /// Seals into the chain of a session of that name. `continues` goes into the first record of the chain.
+    pub(crate) fn seal_as(
+        &self,
+        source: &TranscriptSource,
+        session: &str,
+        continues: Option<&ExactFields>,
+        finish: bool,
+    ) -> Result<SealOutcome> {
+        let chain_path = ChainPath::resolve(self.home, source.tool.name(), session)?;
+        let mut batch = ActionBatch::new(self, source, &chain_path, (session, continues))?;
         let report = capsid_transcript::read(source, &mut |action| batch.add_action(action, finish))?;
         let appended = batch.finish()?;
         Ok(SealOutcome {
@@ -91,17 +100,24 @@ impl SessionSealer<'_> {
     pub fn finish(&self, tool: &str, session: &str) -> Result<FinishOutcome> {
         let chain_path = ChainPath::resolve(self.home, tool, session)?;
         let tenant = chain_path.tenant.as_deref();
-        let reader =
-            chain_path.database.exists().then(|| ChainReader::open(&chain_path.database)).transpose()?;
-        let records = reader.iter().flat_map(|reader| reader.records(tenant));
-        let mut keys = capsid_seal::keys::load_home(self.home.root());
-        keys.add(self.sealer.public(), KeyOrigin::Own);
-        let options = VerifyOptions { signatures: true, ..VerifyOptions::default() };
-        let verdict = verify(records, &options, &keys)?;
+        let own = OwnChain {
+            tool,
+            session,
+            database: &chain_path.database,
+            tenant,
+            checkpoint: Some(&chain_path.checkpoint),
+        };
+        let own = own.verify(self.home.root(), self.sealer.public())?;
+        let verdict = own.records;
         let Some(head) = verdict.head.clone().filter(|_| verdict.valid) else {
             return Ok(FinishOutcome { verdict, recorded: false });
         };
-        self.refuse_shortened(tool, session, reader.as_ref(), tenant)?;
+        match own.refusal {
+            Some(problem) => return Err(problem),
+            // What waits for its signature is recorded when it is signed.
+            None if own.pending > 0 => return Ok(FinishOutcome { verdict, recorded: false }),
+            None => {}
+        }
         let conversation = Conversation {
             tool,
             session,
@@ -119,37 +135,24 @@ impl SessionSealer<'_> {
         Ok(FinishOutcome { verdict, recorded: recorded.recorded })
     }
 
-    /// A chain that lost what was recorded of it is not recorded again: that would make the loss look right.
-    fn refuse_shortened(
-        &self,
-        tool: &str,
-        session: &str,
-        reader: Option<&ChainReader>,
-        tenant: Option<&str>,
-    ) -> Result<()> {
-        let Some(reader) = reader else { return Ok(()) };
-        if is_continued(self.home.root(), tool, session, reader, tenant)? {
-            return Ok(());
-        }
-        let message = format!("The chain of {tool}/{session} is not the one that the meta-chain recorded.");
-        Err(Problem::new(Code::ChainBroken, message)
-            .fix("`capsid trail verify-meta` says more; restore the chain from a copy, or move it aside."))
-    }
-
-    fn signed_at(&self) -> String {
+    pub(crate) fn signed_at(&self) -> String {
         python_iso(self.clock.now().0 * 1000)
     }
 
     fn stored(
         &self,
         item: &(Action, &TranscriptSource),
+        (session, continues): (&str, Option<&ExactFields>),
         turn: RecordReason,
         link: &ChainLink,
     ) -> Result<StoredRecord> {
         let (action, source) = item;
-        let mut record = record_of(action.clone(), source.tool, &source.session, (self.new_id)());
+        let mut record = record_of(action.clone(), source.tool, session, (self.new_id)());
+        if let (0, Some(continues)) = (link.sequence, continues) {
+            annotate(&mut record, CONTINUES, ExactJson::Object(continues.clone()));
+        }
         if turn == RecordReason::Late {
-            mark_late(&mut record);
+            annotate(&mut record, LATE, ExactJson::Bool(true));
         }
         if self.redact {
             redact(&mut record, &|id, index| self.sealer.redaction_salt(id, index));
@@ -158,9 +161,10 @@ impl SessionSealer<'_> {
     }
 }
 
-fn mark_late(record: &mut ActionRecord) {
+/// Adds a member to the environment.
+fn annotate(record: &mut ActionRecord, name: &str, value: ExactJson) {
     if let Some(ExactJson::Object(environment)) = record.context.get_mut("environment") {
-        environment.insert(LATE.to_owned(), ExactJson::Bool(true));
+        environment.insert(name.to_owned(), value);
     }
 }
 
@@ -169,6 +173,8 @@ struct ActionBatch<'a> {
     session_sealer: &'a SessionSealer<'a>,
     source: &'a TranscriptSource,
     chain_path: &'a ChainPath,
+    /// The session that the records name, and what the first of them says about the chain before.
+    target: (&'a str, Option<&'a ExactFields>),
     writer: Option<ChainWriter>,
     waiting: Vec<PendingRecord<(Action, &'a TranscriptSource)>>,
     bytes: usize,
@@ -182,10 +188,12 @@ impl<'a> ActionBatch<'a> {
         session_sealer: &'a SessionSealer<'a>,
         source: &'a TranscriptSource,
         chain_path: &'a ChainPath,
+        target: (&'a str, Option<&'a ExactFields>),
     ) -> Result<Self> {
         let tenant = chain_path.tenant.as_deref();
+        let name = format!("{}/{}", source.tool.name(), target.0);
         let mut writer =
-            chain_path.database.exists().then(|| open(chain_path, session_sealer)).transpose()?;
+            chain_path.database.exists().then(|| open(chain_path, &name, session_sealer)).transpose()?;
         if let Some(writer) = &mut writer {
             adopt(writer, source, &chain_path.database, tenant)?;
         }
@@ -193,6 +201,7 @@ impl<'a> ActionBatch<'a> {
             session_sealer,
             source,
             chain_path,
+            target,
             writer,
             waiting: Vec::new(),
             bytes: 0,
@@ -206,7 +215,10 @@ impl<'a> ActionBatch<'a> {
     fn writer(&mut self) -> Result<&mut ChainWriter> {
         let writer = match self.writer.take() {
             Some(writer) => writer,
-            None => open(self.chain_path, self.session_sealer)?,
+            None => {
+                let name = format!("{}/{}", self.source.tool.name(), self.target.0);
+                open(self.chain_path, &name, self.session_sealer)?
+            }
         };
         Ok(self.writer.insert(writer))
     }
@@ -232,13 +244,13 @@ impl<'a> ActionBatch<'a> {
     }
 
     fn flush(&mut self) -> Result<()> {
-        let session_sealer = self.session_sealer;
+        let (session_sealer, target) = (self.session_sealer, self.target);
         let waiting = std::mem::take(&mut self.waiting);
         self.bytes = 0;
         let tenant = self.chain_path.tenant.as_deref();
         let appended = self
             .writer()?
-            .append(tenant, waiting, |item, turn, link| session_sealer.stored(item, turn, link))?;
+            .append(tenant, waiting, |item, turn, link| session_sealer.stored(item, target, turn, link))?;
         self.so_far.appended += appended.appended;
         self.so_far.skipped += appended.skipped;
         self.so_far.total = appended.total;
@@ -256,9 +268,11 @@ impl<'a> ActionBatch<'a> {
     }
 }
 
-fn open(chain_path: &ChainPath, session_sealer: &SessionSealer<'_>) -> Result<ChainWriter> {
+fn open(chain_path: &ChainPath, name: &str, session_sealer: &SessionSealer<'_>) -> Result<ChainWriter> {
+    let SessionSealer { home, sealer, .. } = session_sealer;
     let writer = ChainWriter::open(&chain_path.database)?.with_checkpoint(chain_path.checkpoint.clone());
-    Ok(writer.signing_with(session_sealer.sealer.clone()))
+    let writer = writer.owned_by(ChainOwner::new(home.root(), name, sealer));
+    Ok(writer.signing_with((*sealer).clone()))
 }
 
 /// About how many bytes an action holds.

@@ -265,6 +265,10 @@ fn the_reference_chains_go_on_with_their_checkpoints_and_without() {
             if with_checkpoint {
                 std::fs::write(checkpoint_of(&chain), &checkpoint).unwrap();
             }
+            // The reference's key is the same user's.
+            let key = home.path().join("reference.key");
+            std::fs::write(&key, std::array::from_fn::<u8, 32, _>(|i| i as u8)).unwrap();
+            capsid_seal::keys::adopted::adopt(home.path(), &key, &[1; 32]).unwrap();
             let before = ChainReader::open(&chain).unwrap().count(None).unwrap();
             let sealed = seal(home.path(), &source, true, true);
             let new: Vec<String> = records(home.path(), &source)[before as usize..]

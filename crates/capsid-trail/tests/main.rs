@@ -3,5 +3,6 @@
 
 mod adoption;
 mod agents;
+mod continuation;
 mod install;
 mod reference;

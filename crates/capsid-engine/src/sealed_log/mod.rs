@@ -17,7 +17,7 @@ use capsid_model::hash::sha256_hex;
 use capsid_model::{Code, Problem, Result};
 use capsid_seal::chain::{ChainReader, ChainWriter, PendingRecord};
 use capsid_seal::keys::own;
-use capsid_seal::meta::{Conversation, SharedChain, record_conversation};
+use capsid_seal::meta::{ChainOwner, Conversation, SharedChain, record_conversation};
 use capsid_seal::{StoredRecord, TrailHome, python_iso};
 use entry::{AcceptedChange, SealedEntry};
 use std::path::{Path, PathBuf};
@@ -237,7 +237,8 @@ fn append(
         let id = record::id(fastrand::u128(..));
         PendingRecord { key: id.clone(), open: false, weight: 1024, item: (entry, id) }
     });
-    let mut writer = ChainWriter::open(&path)?.signing_with(sealer.clone());
+    let owner = ChainOwner::new(chain.home.root(), format!("{DOMAIN}/{}", chain.session), sealer);
+    let mut writer = ChainWriter::open(&path)?.owned_by(owner).signing_with(sealer.clone());
     if accept {
         writer.accept_cut(tenant.as_deref())?;
     }

@@ -5,6 +5,7 @@
 
 mod adopt;
 mod finalised;
+mod head_check;
 mod import;
 mod open;
 mod pending;
@@ -16,6 +17,7 @@ mod write;
 
 pub use adopt::{AdoptedRecord, checkpoint_keys, checkpoint_of};
 pub use finalised::FinalisedMark;
+pub use head_check::OwnershipCheck;
 pub use import::ImportedRecords;
 pub(crate) use open::no_chain;
 pub use read::{ChainReader, ChainRecords, TableFlavour};

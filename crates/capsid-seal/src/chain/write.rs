@@ -5,18 +5,17 @@ use super::adopt::{
     visit_after,
 };
 use super::finalised::forget_marks;
+use super::head_check::{OwnershipCheck, check_head, refuse_shorter};
 use super::open::{problem, writer};
 use super::pending::{
     PendingItem, create_pending, has_pending_table, insert_pending, last_pending, pending_state, sign_pending,
 };
 use super::read::ChainReader;
 use super::seal_plan::{PendingRecord, RecordReason, SealPlan, seal_in_order, signed};
-use crate::hash::sha3_hex;
 use crate::record_signer::{LocalSigner, RecordSigner};
-use crate::verify::skim;
 use crate::{ChainLink, RecordSeal, Sealer, StoredRecord};
 use capsid_model::exact::{ExactJson, canonical_ascii};
-use capsid_model::{Code, Problem, Result};
+use capsid_model::{Problem, Result};
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -49,6 +48,7 @@ pub struct ChainWriter {
     checkpoint: PathBuf,
     key_of: Option<Box<RecordKeyFn>>,
     sealer: Option<Sealer>,
+    owner: Option<Box<dyn OwnershipCheck>>,
     /// The head that this writer itself wrote, so that it need not be checked again.
     known: Option<(Option<String>, ChainHead)>,
 }
@@ -58,7 +58,8 @@ impl ChainWriter {
     pub fn open(path: &Path) -> Result<Self> {
         let connection = writer(path)?;
         let checkpoint = checkpoint_of(path);
-        Ok(Self { path: path.to_owned(), connection, checkpoint, key_of: None, sealer: None, known: None })
+        let path = path.to_owned();
+        Ok(Self { path, connection, checkpoint, key_of: None, sealer: None, owner: None, known: None })
     }
 
     /// If records of another program were imported, their keys are in its checkpoint file, usually next to the chain.
@@ -71,6 +72,12 @@ impl ChainWriter {
     #[must_use]
     pub fn with_key_of(self, key_of: impl Fn(&ExactJson) -> Option<String> + 'static) -> Self {
         Self { key_of: Some(Box::new(key_of)), ..self }
+    }
+
+    /// Nothing is added behind a record that is not the owner's.
+    #[must_use]
+    pub fn owned_by(self, owner: impl OwnershipCheck + 'static) -> Self {
+        Self { owner: Some(Box::new(owner)), ..self }
     }
 
     /// The signer of prepared records. Signing takes the most time, and this way it is spread over two threads.
@@ -158,14 +165,15 @@ impl ChainWriter {
         seal: &mut (impl FnMut(&T, RecordReason, &ChainLink) -> Result<StoredRecord> + Send),
         result: &mut AppendOutcome,
     ) -> Result<()> {
-        let path = &self.path;
+        let (path, owner) = (&self.path, self.owner.as_deref());
         let fail = |error: rusqlite::Error| problem("write", path, &error);
         let transaction =
             self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fail)?;
         create_pending(&transaction).map_err(fail)?;
+        owner.map_or(Ok(()), OwnershipCheck::check_signer)?;
         let head = refuse_cut(path, &transaction, tenant)?;
         if let Some(head) = &head {
-            check_head(path, &transaction, tenant)?;
+            check_head(path, &transaction, tenant, owner)?;
             adopt(path, &transaction, tenant, head, &self.checkpoint, self.key_of.as_deref())?;
         }
         let plan = plan(&transaction, tenant, group, true).map_err(fail)?;
@@ -194,16 +202,17 @@ impl ChainWriter {
         if self.service().is_some() {
             return self.queue_group(tenant, group, seal, result);
         }
-        let path = &self.path;
+        let (path, owner) = (&self.path, self.owner.as_deref());
         let fail = |error: rusqlite::Error| problem("write", path, &error);
         let transaction =
             self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fail)?;
+        owner.map_or(Ok(()), OwnershipCheck::check_signer)?;
         let head = refuse_cut(path, &transaction, tenant)?;
         let known = |head: &ChainHead| {
             self.known.as_ref().is_some_and(|(of, known)| of.as_deref() == tenant && known == head)
         };
         if let Some(head) = head.as_ref().filter(|head| !known(head)) {
-            check_head(path, &transaction, tenant)?;
+            check_head(path, &transaction, tenant, owner)?;
             adopt(path, &transaction, tenant, head, &self.checkpoint, self.key_of.as_deref())?;
         }
         let plan = plan(&transaction, tenant, group, false).map_err(fail)?;
@@ -436,45 +445,6 @@ fn refuse_cut(path: &Path, connection: &Connection, tenant: Option<&str>) -> Res
     let fail = |error: rusqlite::Error| problem("read", path, &error);
     let keyed = covered(connection, tenant).map_err(fail)?;
     let head = last(connection, tenant).map_err(fail)?;
-    let last = head.as_ref().map(|head| head.sequence);
-    if keyed <= last {
-        return Ok(head);
-    }
-    let there = last.map_or(0, |last| last + 1);
-    let message = format!(
-        "The chain in `{}` was cut: {there} records are there, and at least {} were sealed.",
-        path.display(),
-        keyed.map_or(0, |last| last + 1)
-    );
-    Err(Problem::new(Code::ChainBroken, message)
-        .fix("Restore the file from a copy, or move it aside and seal the session again."))
-}
-
-/// Nothing is built on a last record that is not what was sealed, or does not follow the one before it.
-fn check_head(path: &Path, connection: &Connection, tenant: Option<&str>) -> Result<()> {
-    const QUERY: &str = "SELECT sequence, id, previous_hash, hash, canonical FROM capsules \
-                         WHERE tenant_id IS ?1 ORDER BY sequence DESC, rowid_pk DESC LIMIT 2";
-    type Last = (i64, String, Option<String>, String, String);
-    let read = || -> rusqlite::Result<Vec<Last>> {
-        let mut query = connection.prepare_cached(QUERY)?;
-        let row =
-            |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?));
-        query.query_map([tenant], row)?.collect()
-    };
-    let rows = read().map_err(|error| problem("read", path, &error))?;
-    let Some((sequence, id, previous, hash, canonical)) = rows.first() else { return Ok(()) };
-    let before = rows.get(1).map(|row| (row.0 + 1, Some(&row.3)));
-    let sound = *hash == sha3_hex(canonical.as_bytes())
-        && skim(canonical).is_ok_and(|sealed| {
-            (Some(sealed.sequence), &sealed.id, &sealed.previous_hash)
-                == (u64::try_from(*sequence).ok(), id, previous)
-        })
-        && before.unwrap_or((0, None)) == (*sequence, previous.as_ref());
-    if sound && *sequence < i64::MAX {
-        return Ok(());
-    }
-    let message = format!("Record {sequence} of the chain in `{}` is not what was sealed.", path.display());
-    Err(Problem::new(Code::ChainBroken, format!("{message} Nothing is added to a broken chain.")).fix(
-        "See what broke with `capsid trail verify`, restore the file from a copy or move it aside, and seal again.",
-    ))
+    refuse_shorter(path, keyed, head.as_ref())?;
+    Ok(head)
 }

@@ -1,7 +1,7 @@
 //! The keys of a home, each with where it came from.
 
 use super::keyring::{self, KeyStatus};
-use super::{file, known, pinned};
+use super::{adopted, file, known, pinned};
 use capsid_model::Result;
 use capsid_verdict::{KeyOrigin, KeySet};
 use std::path::Path;
@@ -10,7 +10,12 @@ use std::path::Path;
 /// [`KeySet::refused`]: what it holds may not be needed.
 pub fn load_home(home: &Path) -> KeySet {
     let mut set = KeySet::default();
-    for (map, origin) in [(known::load(home), KeyOrigin::Known), (pinned::load(home), KeyOrigin::Pinned)] {
+    let maps = [
+        (known::load(home), KeyOrigin::Known),
+        (pinned::load(home), KeyOrigin::Pinned),
+        (adopted::load(home), KeyOrigin::Retired),
+    ];
+    for (map, origin) in maps {
         let map = usable(&mut set, map);
         map.keys.iter().for_each(|key| set.add(*key, origin));
         set.refused.extend(map.refused);

@@ -1,9 +1,11 @@
 //! Keys on disk: the private key, the public keys of others, and how far each is trusted.
 //!
 //! A home holds `key` (32 raw bytes), `known_keys.json` (public keys of others), `pinned_keys.json` (those the user
-//! vouches for), `keyring.json` (the own keys over time) and `key.retired-<fingerprint>` (own private keys that a
+//! vouches for; `pin_names.json` says whose they are), `adopted_keys.json` (those of the same owner from another home),
+//! `keyring.json` (the own keys over time) and `key.retired-<fingerprint>` (own private keys that a
 //! rotation replaced). Nothing here makes a key unless it was asked to.
 
+pub mod adopted;
 pub mod file;
 pub mod health;
 pub mod keyring;

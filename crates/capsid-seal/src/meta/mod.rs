@@ -7,7 +7,10 @@ mod compare;
 mod entry;
 mod lookup;
 mod open_list;
+mod own_chain;
+mod owner;
 mod record;
+mod rotation;
 mod traces;
 mod verify;
 
@@ -16,8 +19,11 @@ pub use compare::{CheckedConversation, ConversationStatus, MetaVerifyOptions, Pi
 pub(crate) use entry::shared_database;
 pub use lookup::{is_continued, recorded};
 pub use open_list::OpenChain;
+pub use own_chain::{OwnChain, OwnChainVerdict};
+pub use owner::{ChainOwner, own_keys, traces_of};
 pub use record::{Conversation, MetaRecordOutcome, SharedChain, record_conversation};
-pub use traces::{KeyRotation, MetaTraces};
+pub use rotation::{RotationRecord, record_rotation, rotations};
+pub use traces::{KeyRotation, MetaTraces, ROTATION};
 pub use verify::{MetaReport, PinResult, verify_meta};
 
 /// The file of the meta-chain in a home.

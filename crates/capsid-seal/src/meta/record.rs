@@ -2,6 +2,8 @@
 
 use super::FILE;
 use super::open_list::{OpenChain, open_chains};
+use super::owner::ChainOwner;
+use super::traces::{ROTATION, rotation_key};
 use crate::chain::{ChainReader, ChainWriter, FinalisedMark, PendingRecord, checkpoint_of};
 use crate::{ActionRecord, Sealer};
 use capsid_disk::{Lock, files};
@@ -11,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How long one process waits for another that writes the meta-chain.
-const PATIENCE: Duration = Duration::from_secs(20);
+pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A conversation at the moment it is recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,7 +64,8 @@ pub fn record_conversation(
     // `agent-capsule` holds this lock too and knows no other.
     let _lock = Lock::acquire(&home.join("meta.lock"), "The meta-chain", PATIENCE)?;
     let path = home.join(FILE);
-    let mut writer = ChainWriter::open(&path)?.with_key_of(key_of).signing_with(sealer.clone());
+    let writer = ChainWriter::open(&path)?.with_key_of(key_of).signing_with(sealer.clone());
+    let mut writer = writer.owned_by(ChainOwner::new(home, "meta", sealer));
     let Conversation { tool, session, head_hash, .. } = conversation;
     let own_key = key(tool, session, head_hash);
     let meta = writer.reader()?;
@@ -120,14 +123,34 @@ pub(super) fn key(tool: &str, session: &str, head_hash: &str) -> String {
 }
 
 /// The key of a record that `agent-capsule` wrote.
-fn key_of(content: &ExactJson) -> Option<String> {
+pub(super) fn key_of(content: &ExactJson) -> Option<String> {
     let result = content.at(&["outcome", "result"])?;
+    if result.text("kind") == Some(ROTATION) {
+        return Some(rotation_key(result.text("old_public_key")?, result.text("new_public_key")?));
+    }
     Some(key(result.text("tool")?, result.text("session_id")?, result.text("head_hash")?))
 }
 
 fn record(home: &Path, conversation: &Conversation<'_>, open: &[OpenChain], id: &str) -> ActionRecord {
     let Conversation { tool, session, head_hash, count, .. } = *conversation;
     let short: String = head_hash.chars().take(12).collect();
+    meta_record(
+        id,
+        &format!("conversation sealed: {tool}/{session}"),
+        fields! { "tool": tool, "session_id": session },
+        &format!("{tool}/{session}: {count} capsules, head {short}"),
+        payload(home, conversation, open),
+    )
+}
+
+/// A record of the meta-chain.
+pub(super) fn meta_record(
+    id: &str,
+    request: &str,
+    environment: ExactFields,
+    summary: &str,
+    result: ExactFields,
+) -> ActionRecord {
     ActionRecord {
         id: id.to_owned(),
         kind: "system".to_owned(),
@@ -136,12 +159,12 @@ fn record(home: &Path, conversation: &Conversation<'_>, open: &[OpenChain], id: 
         trigger: fields! {
             "type": "user_request",
             "source": "meta",
-            "request": format!("conversation sealed: {tool}/{session}"),
+            "request": request,
         },
         context: fields! {
             "agent_id": "agent-capsule",
             "session_id": "meta",
-            "environment": fields! { "tool": tool, "session_id": session },
+            "environment": environment,
         },
         reasoning: fields! { "analysis": "", "reasoning": "", "model": "" },
         authority: fields! { "type": "autonomous", "policy_reference": "" },
@@ -152,9 +175,9 @@ fn record(home: &Path, conversation: &Conversation<'_>, open: &[OpenChain], id: 
         },
         outcome: fields! {
             "status": "success",
-            "summary": format!("{tool}/{session}: {count} capsules, head {short}"),
+            "summary": summary,
             "side_effects": Vec::<ExactJson>::new(),
-            "result": payload(home, conversation, open),
+            "result": result,
         },
     }
 }

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, HashSet};
 const META: &str = "meta";
 
 /// The kind of a meta record that names the next key.
-pub(super) const ROTATION: &str = "key_rotation";
+pub const ROTATION: &str = "key_rotation";
 
 /// A key that gave way to another.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,12 +60,21 @@ impl MetaTraces {
                 head: Some(entry.head_hash.clone()),
             });
             self.expectations.extend(open);
-        } else if let Some((old, new)) = rotation(&stored.canonical)
-            && [old.fingerprint(), old.hex()].contains(&stored.seal.signed_by)
-        {
+        } else if let Some((old, new)) = rotation(&stored.canonical) {
+            self.keys.insert(rotation_key(&old.hex(), &new.hex()));
+            // The old key names its successor; where it is not there any more, the successor does.
+            let names = [old, new].map(|key| [key.fingerprint(), key.hex()]).concat();
+            if !names.contains(&stored.seal.signed_by) {
+                return;
+            }
             let limits = self.limits(position);
             self.rotations.push(KeyRotation { position, old, new, limits });
         }
+    }
+
+    /// Passes a record over that says nothing of interest.
+    pub fn skip(&mut self) {
+        self.count += 1;
     }
 
     fn limits(&self, position: u64) -> BTreeMap<String, u64> {
@@ -105,7 +114,12 @@ impl MetaTraces {
     }
 }
 
-fn rotation(canonical: &str) -> Option<(PublicKey, PublicKey)> {
+/// The key of the record of a rotation.
+pub(super) fn rotation_key(old: &str, new: &str) -> String {
+    format!("{ROTATION}:{old}:{new}")
+}
+
+pub(super) fn rotation(canonical: &str) -> Option<(PublicKey, PublicKey)> {
     let content = parse(canonical).ok()?;
     let result = content.at(&["outcome", "result"]).filter(|result| result.text("kind") == Some(ROTATION))?;
     let key = |name: &str| PublicKey::from_hex(result.get(name).and_then(ExactJson::as_str)?).ok();

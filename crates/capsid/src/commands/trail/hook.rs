@@ -79,18 +79,22 @@ fn seal(tool: Tool, arguments: &TrailHookArgs, home: &TrailHome) -> Result<Optio
         log::append_line(home, tool.name(), &line, SystemClock.now())?;
     }
     let session_sealer = session_sealer(home, &own.sealer, !arguments.no_redact);
-    let sealed = session_sealer.seal(&source, payload.finalize)?;
-    if !payload.finalize {
-        return Ok(Some(format!(
-            "append session={} +{} total={}",
-            source.session, sealed.appended, sealed.total
-        )));
+    let hook_seal = session_sealer.seal_or_divert(&source, payload.finalize)?;
+    let (sealed, session) = (hook_seal.outcome, hook_seal.session);
+    if let Some(problem) = hook_seal.diverted {
+        let line = format!(
+            "diverted session={} to={session} reason={} {}",
+            source.session, problem.code, problem.message
+        );
+        log::append_line(home, tool.name(), &line, SystemClock.now())?;
     }
-    let finished = session_sealer.finish(tool.name(), &source.session)?;
+    if !payload.finalize {
+        return Ok(Some(format!("append session={session} +{} total={}", sealed.appended, sealed.total)));
+    }
+    let finished = session_sealer.finish(tool.name(), &session)?;
     let broken = finished.verdict.broken_at.map_or_else(|| "None".to_owned(), |at| at.to_string());
     Ok(Some(format!(
-        "finalize session={} appended={} total={} valid={} broken_at={broken} head={}",
-        source.session,
+        "finalize session={session} appended={} total={} valid={} broken_at={broken} head={}",
         sealed.appended,
         sealed.total,
         if finished.verdict.valid { "True" } else { "False" },

@@ -1,0 +1,76 @@
+//! Whose chain it is: nothing is added behind a record of somebody else.
+
+use super::traces::{MetaTraces, ROTATION};
+use crate::chain::{ChainReader, OwnershipCheck};
+use crate::keys::{KeyOrigin, KeySet, load_home};
+use crate::{PublicKey, Sealer};
+use capsid_model::{Code, Problem, Result};
+use std::path::{Path, PathBuf};
+
+/// The owner of a home's chain.
+#[derive(Debug, Clone)]
+pub struct ChainOwner {
+    home: PathBuf,
+    chain: String,
+    keys: KeySet,
+    sealing: PublicKey,
+}
+
+impl ChainOwner {
+    /// The owner of a chain: `tool/session`, or `meta`. The keys are those of the home, and the one that seals now.
+    pub fn new(home: &Path, chain: impl Into<String>, sealer: &Sealer) -> Self {
+        let sealing = sealer.public();
+        Self { home: home.to_owned(), chain: chain.into(), keys: own_keys(home, sealing), sealing }
+    }
+}
+
+/// The keys of a home, with the one that seals now among its own, unless it was retired meanwhile.
+pub fn own_keys(home: &Path, sealing: PublicKey) -> KeySet {
+    let mut keys = load_home(home);
+    if !is_retired(&keys, sealing) {
+        keys.add(sealing, KeyOrigin::Own);
+    }
+    keys
+}
+
+fn is_retired(keys: &KeySet, key: PublicKey) -> bool {
+    keys.iter().any(|trusted| trusted.key == key && trusted.origin == KeyOrigin::Retired)
+}
+
+impl OwnershipCheck for ChainOwner {
+    fn keys(&self) -> &KeySet {
+        &self.keys
+    }
+
+    fn check_signer(&self) -> Result<()> {
+        if !is_retired(&self.keys, self.sealing) {
+            return Ok(());
+        }
+        let fingerprint = self.sealing.fingerprint();
+        let message = format!("The key {fingerprint} was retired, so it seals nothing any more.");
+        Err(Problem::new(Code::ChangeRefused, message).fix("Run the command again: it uses the new key."))
+    }
+
+    fn limit(&self, fingerprint: &str) -> Result<Option<u64>> {
+        Ok(traces_of(&self.home, &self.chain)?.limit(fingerprint, &self.chain))
+    }
+}
+
+/// What the meta-chain of a home says about one chain. Its records are taken as they are.
+pub fn traces_of(home: &Path, chain: &str) -> Result<MetaTraces> {
+    let mut traces = MetaTraces::default();
+    let path = home.join(super::FILE);
+    if !path.exists() {
+        return Ok(traces);
+    }
+    let session = chain.rsplit_once('/').map_or(chain, |(_, session)| session);
+    for stored in ChainReader::open(&path)?.into_records(None) {
+        let stored = stored?;
+        // Parsing takes the time; most entries speak of other chains.
+        match chain == "meta" || stored.canonical.contains(session) || stored.canonical.contains(ROTATION) {
+            true => traces.push(&stored),
+            false => traces.skip(),
+        }
+    }
+    Ok(traces)
+}
