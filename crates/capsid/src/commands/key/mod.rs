@@ -1,12 +1,17 @@
 //! `capsid key`: the key that seals, and the keys that are trusted.
 
+mod pin;
+
 use crate::output::{self, BAD, DIM, GOOD, NAME, WARN, paint};
 use capsid_model::text::inert_line;
 use capsid_model::{Clock, Result, SystemClock, Value, json};
 use capsid_seal::keys::own::{self, OwnKeys};
-use capsid_seal::keys::{self, file, known, pinned};
+use capsid_seal::keys::{self, adopted, file, known};
+use capsid_seal::meta::{RotationRecord, rotations};
 use capsid_seal::{PublicKey, Sealer, TrailHome, python_iso};
+use capsid_trail::session_sealer::SessionSealer;
 use clap::{Args, Subcommand};
+use pin::PinArgs;
 use std::path::{Path, PathBuf};
 
 /// Show, check, back up and replace the key that seals, and say whose keys to trust.
@@ -15,7 +20,7 @@ use std::path::{Path, PathBuf};
 Examples:
   capsid key show                     the public key: give it to whoever should verify
   capsid key backup ~/safe/capsid.key
-  capsid key pin 0edc0349...          this key belongs to somebody I know
+  capsid key pin 0edc0349... --name ada   this key belongs to somebody I know
   capsid key rotate                   seal with a new key from now on; old chains still verify")]
 pub struct KeyArgs {
     #[command(subcommand)]
@@ -60,11 +65,17 @@ enum KeyCommand {
         /// The public key: 64 hex digits.
         key: String,
     },
-    /// Vouch for a public key that you got from its owner. `verify` tells such signers apart from others.
-    #[command(after_help = "Examples:\n  capsid key pin 0edc03491c799def...  all 64 digits")]
-    Pin {
-        /// The public key: 64 hex digits.
-        key: String,
+    /// Vouch for a public key that you got from its owner. From then on data from elsewhere must be signed by a key of
+    /// yours or by a pinned one.
+    #[command(after_help = "Examples:
+  capsid key pin 0edc03491c799def... --name ada   all 64 digits; verify --from ada asks for her alone
+  capsid key pin --successor ada.json             she rotated her key: what `capsid key show --json` printed there")]
+    Pin(PinArgs),
+    /// Make the key of another home of yours one of this home's own. Its private key is needed, and stays where it is.
+    #[command(after_help = "Examples:\n  capsid key adopt /mnt/laptop/.local/share/capsid/trail/key")]
+    Adopt {
+        /// The private key file.
+        file: PathBuf,
     },
 }
 
@@ -80,7 +91,8 @@ pub fn run(arguments: &KeyArgs) -> Result<u8> {
         #[cfg(feature = "pq")]
         KeyCommand::AddPq => add_pq(&home, output::is_json()),
         KeyCommand::Add { key } => add(&home, key, output::is_json(), known::register, "known"),
-        KeyCommand::Pin { key } => add(&home, key, output::is_json(), pinned::pin, "pinned"),
+        KeyCommand::Pin(arguments) => pin::run(arguments, &home),
+        KeyCommand::Adopt { file } => adopt(&home, file, output::is_json()),
     }
 }
 
@@ -137,6 +149,7 @@ fn show(home: &TrailHome, as_json: bool) -> Result<u8> {
         output::document(&json!({
             "public_key": own.map(|key| key.hex()), "fingerprint": own.map(|key| key.fingerprint()),
             "path": own.map(|_| home.key()), "others": others, "refused": set.refused,
+            "rotations": rotations(home.root())?.iter().map(rotation).collect::<Vec<_>>(),
         }));
         return Ok(0);
     }
@@ -154,6 +167,34 @@ fn show(home: &TrailHome, as_json: bool) -> Result<u8> {
     set.refused
         .iter()
         .for_each(|why| output::talk(format_args!("{} {}", paint(WARN, "refused:"), inert_line(why))));
+    Ok(0)
+}
+
+/// A rotation in a form that whoever pinned the old key can check.
+fn rotation(rotation: &RotationRecord) -> Value {
+    let RotationRecord { old, new, record } = rotation;
+    let seal = &record.seal;
+    json!({
+        "old_public_key": old.hex(), "new_public_key": new.hex(),
+        "record": {
+            "canonical": record.canonical, "hash": seal.hash, "signature": seal.signature,
+            "signed_by": seal.signed_by, "signed_at": seal.signed_at,
+        },
+    })
+}
+
+fn adopt(home: &TrailHome, private_key: &Path, as_json: bool) -> Result<u8> {
+    let key = adopted::adopt(home.root(), private_key, &own::random_seed()?)?;
+    if as_json {
+        output::document(
+            &json!({"fingerprint": key.fingerprint(), "public_key": key.hex(), "origin": "own"}),
+        );
+    } else {
+        output::line(format_args!(
+            "{} is one of your own keys; chains that it sealed verify as yours and go on here",
+            paint(NAME, key.fingerprint())
+        ));
+    }
     Ok(0)
 }
 
@@ -205,11 +246,25 @@ fn new(home: &TrailHome, as_json: bool) -> Result<u8> {
 }
 
 fn rotate(home: &TrailHome, as_json: bool) -> Result<u8> {
-    let old = file::require(&home.key())?.public();
-    let new = keys::rotation::rotate(home.root(), &own::random_seed()?, &now())?;
+    file::require(&home.key())?;
+    let sealer = own_of(home)?.sealer;
+    let new_id = capsid_trail::new_id;
+    let session_sealer =
+        SessionSealer { home, sealer: &sealer, clock: &SystemClock, new_id: &new_id, redact: true };
+    let rotated = session_sealer.rotate_key(&own::random_seed()?)?;
+    let (old, new) = (rotated.old, rotated.new);
+    for (label, problem) in &rotated.unrecorded {
+        output::talk(format_args!(
+            "{} {}: {} What the old key signed there counts only up to its last record in the meta-chain.",
+            paint(WARN, "not recorded:"),
+            inert_line(label),
+            inert_line(&problem.message)
+        ));
+    }
     if as_json {
         output::document(
-            &json!({"public_key": new.hex(), "fingerprint": new.fingerprint(), "retired": old.fingerprint()}),
+            &json!({"public_key": new.hex(), "fingerprint": new.fingerprint(), "retired": old.fingerprint(),
+                "unrecorded": rotated.unrecorded.len()}),
         );
     } else {
         output::line(format_args!("{} seals from now on", paint(NAME, new.hex())));
@@ -217,6 +272,9 @@ fn rotate(home: &TrailHome, as_json: bool) -> Result<u8> {
             "{} is retired and kept; what it sealed still verifies",
             old.fingerprint()
         ));
+        output::talk(
+            "Whoever pinned the old key runs `capsid key pin --successor` on the output of `capsid key show --json`.",
+        );
     }
     Ok(0)
 }
