@@ -20,6 +20,7 @@ pub mod sources;
 pub mod uri;
 pub mod verify;
 
+pub use capsid_verdict as verdict;
 pub use capsid_verdict::{hash, stored};
 pub use home::TrailHome;
 pub use record::{ActionRecord, ChainLink};

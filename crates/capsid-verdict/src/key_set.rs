@@ -84,6 +84,15 @@ impl KeySet {
         }
     }
 
+    /// Makes all pinned keys but these merely known: one signer is asked for.
+    pub fn pin_only(&mut self, pinned: &[PublicKey]) {
+        for entry in self.keys.values_mut().filter(|one| one.origin == KeyOrigin::Pinned) {
+            if !pinned.contains(&entry.key) {
+                entry.origin = KeyOrigin::Known;
+            }
+        }
+    }
+
     /// Every key that a record's `signed_by` can mean: 16 digits or more of the key, or the short name, which several
     /// may share. With a given key, only that one counts, also for a record that does not name its signer.
     pub fn candidates(&self, signed_by: &str) -> Vec<TrustedKey> {

@@ -102,3 +102,39 @@ pub struct Dimensions {
     /// `claimed`: the time of a seal is signed by nobody.
     pub time: &'static str,
 }
+
+impl Dimensions {
+    /// The worse word of both, for each.
+    pub(crate) fn worst(&self, other: &Self) -> Self {
+        /// Best first. A word is never worse than one behind it.
+        const ORDER: [&str; 15] = [
+            "absent",
+            "claimed",
+            "anchored",
+            "ok",
+            "met",
+            "complete",
+            "grown",
+            "open",
+            "unknown",
+            "not_checked",
+            "no_key",
+            "not_vouched",
+            "incomplete",
+            "not_met",
+            "failed",
+        ];
+        let rank = |word: &str| ORDER.iter().position(|one| *one == word);
+        let worse = |one: &'static str, other| if rank(one) < rank(other) { other } else { one };
+        Self {
+            content: worse(self.content, other.content),
+            link: worse(self.link, other.link),
+            signature: worse(self.signature, other.signature),
+            signer: worse(self.signer, other.signer),
+            claims: worse(self.claims, other.claims),
+            meta: worse(self.meta, other.meta),
+            completeness: worse(self.completeness, other.completeness),
+            time: worse(self.time, other.time),
+        }
+    }
+}

@@ -48,6 +48,22 @@ impl TrailVerdict {
         }
     }
 
+    /// The verdict on this and on other evidence that was judged by itself: the worst of both in every respect.
+    #[must_use]
+    pub fn combine(mut self, other: Self) -> Self {
+        self.findings.extend(other.findings);
+        // Within a level the order of the evaluation stays.
+        self.findings.sort_by_key(|one| std::cmp::Reverse(one.level));
+        Self {
+            level: self.level.max(other.level),
+            policy: self.policy,
+            dimensions: self.dimensions.worst(&other.dimensions),
+            findings: self.findings,
+            chains: [self.chains, other.chains].concat(),
+            is_requirement_met: self.is_requirement_met && other.is_requirement_met,
+        }
+    }
+
     /// The finding that decided the level: the first of the worst.
     pub fn decisive(&self) -> Option<&Finding> {
         self.findings.iter().find(|finding| finding.level == self.level && self.level != VerdictLevel::Valid)

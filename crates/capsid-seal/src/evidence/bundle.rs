@@ -4,7 +4,7 @@ use super::chain::{ChainOutcome, ChainTask, ReadChain};
 use super::meta::{limit_runs, read_meta};
 use super::names::{SealedName, of_listed};
 use super::statement::{CheckedStatement, read_statements};
-use super::{CollectOptions, CollectedChain, CollectedEvidence, META};
+use super::{CollectOptions, CollectedChain, CollectedEvidence, META, watched};
 use crate::heads::HEADS;
 use crate::keys::KeySet;
 use crate::meta::MetaTraces;
@@ -204,7 +204,7 @@ impl BundleCollector<'_> {
             }
             return;
         }
-        let watch = self.expected.iter().filter(|one| one.chain == name).map(|one| one.count).collect();
+        let watch = watched(&self.expected, &name);
         let task = ChainTask {
             source,
             name: &name,
@@ -213,13 +213,16 @@ impl BundleCollector<'_> {
             keys: self.keys,
             options: self.options,
         };
-        let mut records = None;
+        let (mut records, mut problem) = (None, None);
         match task.run() {
             Ok(ChainOutcome::Read(read)) => records = Some(self.accept(source, (&name, own), *read)),
             Ok(ChainOutcome::Changed(one)) => self.found.evidence.unreadable.push(one),
-            Err(problem) => self.found.push_unreadable(&name, &problem),
+            Err(unreadable) => {
+                self.found.push_unreadable(&name, &unreadable);
+                problem = Some(unreadable);
+            }
         }
-        self.found.chains.push(CollectedChain { name, source: source.clone(), records });
+        self.found.chains.push(CollectedChain { name, source: source.clone(), records, problem });
     }
 
     fn accept(

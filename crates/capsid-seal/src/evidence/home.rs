@@ -3,7 +3,7 @@
 use super::chain::{ChainOutcome, ChainTask};
 use super::meta::{limit_runs, read_meta};
 use super::names::{SealedName, of_source};
-use super::{CollectOptions, CollectedChain, CollectedEvidence, META};
+use super::{CollectOptions, CollectedChain, CollectedEvidence, META, watched};
 use crate::TrailHome;
 use crate::chain::{ChainReader, checkpoint_keys, checkpoint_of, expected_by_checkpoint};
 use crate::keys::KeySet;
@@ -188,7 +188,7 @@ impl<'a> FileCollector<'a> {
         if !self.is_wanted(source, &name) {
             return;
         }
-        let watch = self.expected.iter().filter(|one| one.chain == name).map(|one| one.count).collect();
+        let watch = watched(&self.expected, &name);
         let task = ChainTask {
             source,
             name: &name,
@@ -197,7 +197,7 @@ impl<'a> FileCollector<'a> {
             keys: self.keys,
             options: self.options,
         };
-        let mut records = None;
+        let (mut records, mut problem) = (None, None);
         match task.run() {
             Ok(ChainOutcome::Read(mut read)) => {
                 limit_runs(&self.traces, &name, &mut read.evidence.runs);
@@ -212,9 +212,12 @@ impl<'a> FileCollector<'a> {
             }
             Ok(ChainOutcome::Changed(one)) => self.found.evidence.unreadable.push(one),
             Err(problem) if problem.code == Code::FileNotFound && source.is_missing() => {}
-            Err(problem) => self.found.push_unreadable(&name, &problem),
+            Err(unreadable) => {
+                self.found.push_unreadable(&name, &unreadable);
+                problem = Some(unreadable);
+            }
         }
-        self.found.chains.push(CollectedChain { name, source: source.clone(), records });
+        self.found.chains.push(CollectedChain { name, source: source.clone(), records, problem });
     }
 
     /// Two files that were swapped, or a copy under another name, hold records of another chain than their names say.

@@ -5,11 +5,13 @@ mod bundle;
 mod chain;
 mod changes;
 mod home;
+mod imported;
 mod meta;
 mod names;
 mod statement;
 
 pub use home::collect_home;
+pub use imported::collect_imported;
 
 use crate::keys::KeySet;
 use crate::meta::PinnedHead;
@@ -69,6 +71,15 @@ pub struct CollectedChain {
     pub source: ChainSource,
     /// What its records come to; none when they cannot be read.
     pub records: Option<ChainVerdict>,
+    /// Why they cannot be read.
+    pub problem: Option<Problem>,
+}
+
+impl CollectedChain {
+    /// The name of a chain in evidence: `tool/session`, `meta`, or what the source is called.
+    pub fn name_of(source: &ChainSource) -> String {
+        names::of_source(source)
+    }
 }
 
 impl CollectedEvidence {
@@ -114,4 +125,9 @@ pub fn collect_sources(
         SourceKind::Bundle => bundle::collect(sources, keys, options),
         _ => home::collect_files(sources, keys, options),
     }
+}
+
+/// The lengths at which somebody knows the hash of a chain's last record.
+fn watched(expected: &[Expectation], chain: &str) -> BTreeSet<u64> {
+    expected.iter().filter(|one| one.chain == chain && one.head.is_some()).map(|one| one.count).collect()
 }

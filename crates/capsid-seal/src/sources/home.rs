@@ -21,7 +21,7 @@ pub(super) fn sources(folder: &Path) -> Result<ChainSources> {
     if meta.is_file() {
         chains.extend(one(&meta).into_iter().map(|source| ChainSource { is_meta: true, ..source }));
     }
-    Ok(ChainSources { kind: SourceKind::Home, folder: Some(folder.to_owned()), ..ChainSources::new(chains) })
+    Ok(ChainSources { kind: SourceKind::Home, folder: Some(folder.to_owned()), ..ChainSources::of(chains) })
 }
 
 /// The chain files of a folder such as `chains`; none where it cannot be read.
@@ -65,6 +65,11 @@ pub(crate) fn names(file: &Path) -> (Option<String>, Option<String>) {
         _ => None,
     };
     (tool, session)
+}
+
+/// The folders in a folder, in order; none where it cannot be read.
+pub(crate) fn folders_in(folder: &Path) -> Vec<PathBuf> {
+    sorted(folder).unwrap_or_default().into_iter().filter(|path| path.is_dir()).collect()
 }
 
 /// The files of a folder, and of the folders in it, whose names end so; in order.

@@ -8,7 +8,7 @@ mod scan;
 pub use bundle::is_plain;
 pub(crate) use bundle::{INDEX, META};
 pub use capsid_verdict::claim::{ChainClaim, ChainFacts};
-pub(crate) use home::{chain_files, files_with_ending, names};
+pub(crate) use home::{chain_files, files_with_ending, folders_in, names};
 pub(crate) use json::ChainHeader;
 
 use crate::chain::{ChainReader, ChainRecords, TableFlavour, no_chain};
@@ -182,7 +182,7 @@ pub fn open_any(path: &Path) -> Result<ChainSources> {
     }
     if head == b"SQLite format 3\0" {
         let (tool, session) = home::names(path);
-        return Ok(ChainSources::new(database(path, tool, session)?));
+        return Ok(ChainSources::of(database(path, tool, session)?));
     }
     match json::shape(path)? {
         JsonShape::One(fields) if fields.contains_key("chains") => {
@@ -196,10 +196,10 @@ pub fn open_any(path: &Path) -> Result<ChainSources> {
             Ok(ChainSources {
                 keys,
                 refused_keys,
-                ..ChainSources::new(vec![bundle::chain_file(path, &fields)])
+                ..ChainSources::of(vec![bundle::chain_file(path, &fields)])
             })
         }
-        _ => Ok(ChainSources::new(vec![ChainSource::at(
+        _ => Ok(ChainSources::of(vec![ChainSource::at(
             RecordsLocation::Json(path.to_owned()),
             SourceKind::Json,
         )])),
@@ -208,7 +208,7 @@ pub fn open_any(path: &Path) -> Result<ChainSources> {
 
 impl ChainSources {
     /// Chains that came without keys.
-    fn new(chains: Vec<ChainSource>) -> Self {
+    pub(crate) fn of(chains: Vec<ChainSource>) -> Self {
         let kind = chains.first().map_or(SourceKind::Database, |chain| chain.kind);
         Self {
             kind,

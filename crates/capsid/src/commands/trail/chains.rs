@@ -2,22 +2,17 @@
 
 use crate::output::{self, WARN, paint};
 use capsid_model::text::inert_line;
-use capsid_model::{Code, Problem, Result, Value, json};
+use capsid_model::{Code, Problem, Result};
 use capsid_seal::TrailHome;
 use capsid_seal::bundle::ChainFacts;
 use capsid_seal::home::qp_capsule;
 use capsid_seal::keys::{KeyOrigin, KeySet};
-use capsid_seal::meta::compare_bundled;
 use capsid_seal::sources::{ChainSource, ChainSources, SourceKind, open_any};
 use capsid_seal::verify::{ChainVerdict, VerifyOptions, verify};
 use std::path::{Path, PathBuf};
 
 /// What came of checking one chain.
 pub(super) struct CheckedChain {
-    pub label: String,
-    tool: Option<String>,
-    session: Option<String>,
-    kind: Option<SourceKind>,
     outcome: ChainCheckOutcome,
 }
 
@@ -25,59 +20,17 @@ enum ChainCheckOutcome {
     Verified(ChainVerdict),
     /// The records hold, but data next to them contradicts them.
     Contradicted(ChainVerdict, String),
-    /// The index of a bundle says otherwise than itself.
-    Contradiction(String),
     /// It should be there and is not.
     Missing(String),
-    /// The meta-chain of the bundle knows more of it.
-    Lost {
-        at: u64,
-        error: String,
-    },
 }
 
 impl CheckedChain {
-    /// A bundle that contradicts itself.
-    pub fn contradiction(path: &Path, reason: &str) -> Self {
-        let outcome = ChainCheckOutcome::Contradiction(reason.to_owned());
-        Self { label: path.display().to_string(), tool: None, session: None, kind: None, outcome }
-    }
-
-    /// The conversations of a bundle that are not what its meta-chain says.
-    pub fn compare_with_meta(sources: &ChainSources) -> Result<Vec<Self>> {
-        if sources.kind != SourceKind::Bundle {
-            return Ok(Vec::new());
-        }
-        let compared = compare_bundled(sources)?.into_iter().filter(|one| one.status.is_bad());
-        Ok(compared
-            .map(|one| {
-                let recorded = one.recorded.as_ref().map_or(0, |(count, _)| *count);
-                let status = one.status.as_str();
-                Self {
-                    label: format!("{}/{}", one.tool, one.session),
-                    outcome: ChainCheckOutcome::Lost {
-                        at: one.present.min(recorded.saturating_sub(1)),
-                        error: format!(
-                            "{status}: the meta-chain says {recorded} capsules, {} are there",
-                            one.present
-                        ),
-                    },
-                    tool: Some(one.tool),
-                    session: Some(one.session),
-                    kind: None,
-                }
-            })
-            .collect())
-    }
-
     fn verdict(&self) -> Option<&ChainVerdict> {
         match &self.outcome {
             ChainCheckOutcome::Verified(verdict) | ChainCheckOutcome::Contradicted(verdict, _) => {
                 Some(verdict)
             }
-            ChainCheckOutcome::Contradiction(_)
-            | ChainCheckOutcome::Missing(_)
-            | ChainCheckOutcome::Lost { .. } => None,
+            ChainCheckOutcome::Missing(_) => None,
         }
     }
 
@@ -85,32 +38,14 @@ impl CheckedChain {
         matches!(&self.outcome, ChainCheckOutcome::Verified(verdict) if verdict.valid)
     }
 
-    pub fn verified(&self) -> u64 {
-        self.verdict().map_or(0, |verdict| verdict.verified)
-    }
-
-    pub fn total(&self) -> u64 {
-        self.verdict().map_or(0, |verdict| verdict.total)
-    }
-
-    pub fn broken_at(&self) -> Option<u64> {
-        match &self.outcome {
-            ChainCheckOutcome::Verified(verdict) => verdict.broken_at,
-            ChainCheckOutcome::Contradicted(verdict, _) => verdict.broken_at.or(Some(verdict.length)),
-            ChainCheckOutcome::Contradiction(_) | ChainCheckOutcome::Missing(_) => Some(0),
-            ChainCheckOutcome::Lost { at, .. } => Some(*at),
-        }
-    }
-
     pub fn error(&self) -> Option<String> {
         match &self.outcome {
             ChainCheckOutcome::Verified(verdict) => {
                 verdict.failure.as_ref().map(|failure| failure.message.clone())
             }
-            ChainCheckOutcome::Contradicted(_, error)
-            | ChainCheckOutcome::Contradiction(error)
-            | ChainCheckOutcome::Missing(error)
-            | ChainCheckOutcome::Lost { error, .. } => Some(error.clone()),
+            ChainCheckOutcome::Contradicted(_, error) | ChainCheckOutcome::Missing(error) => {
+                Some(error.clone())
+            }
         }
     }
 
@@ -119,68 +54,20 @@ impl CheckedChain {
             ChainCheckOutcome::Verified(verdict) => {
                 verdict.failure.as_ref().map(|failure| failure.class.as_str())
             }
-            ChainCheckOutcome::Contradicted(..) | ChainCheckOutcome::Contradiction(_) => {
-                Some("contradiction")
-            }
-            ChainCheckOutcome::Missing(_) | ChainCheckOutcome::Lost { .. } => Some("missing"),
+            ChainCheckOutcome::Contradicted(..) => Some("contradiction"),
+            ChainCheckOutcome::Missing(_) => Some("missing"),
         }
-    }
-
-    pub fn head(&self) -> Option<&str> {
-        self.verdict()?.head.as_deref()
-    }
-
-    /// The last good record, for a later verification to begin after.
-    pub fn checkpoint(&self) -> Option<(u64, &str)> {
-        let verdict = self.verdict()?;
-        Some((verdict.length.checked_sub(1)?, verdict.head.as_deref()?))
-    }
-
-    /// Whether the path that was named is this chain and nothing else.
-    pub fn is_alone(&self) -> bool {
-        matches!(self.kind, Some(SourceKind::Database | SourceKind::Documents | SourceKind::Json))
     }
 
     pub fn signers(&self) -> impl Iterator<Item = (&str, u64, &'static str)> {
         let signers = self.verdict().into_iter().flat_map(|verdict| &verdict.signers);
         signers.map(|(fingerprint, signer)| (fingerprint.as_str(), signer.count, signer.trust_label()))
     }
-
-    pub fn notes(&self) -> impl Iterator<Item = &str> {
-        self.verdict().into_iter().flat_map(|verdict| &verdict.notes).map(String::as_str)
-    }
-
-    pub fn to_json(&self) -> Value {
-        let signers: Vec<Value> = self
-            .signers()
-            .map(|(fingerprint, count, standing)| json!({"fingerprint": fingerprint, "count": count, "standing": standing}))
-            .collect();
-        json!({
-            "chain": self.label,
-            "tool": self.tool,
-            "session": self.session,
-            "valid": self.valid(),
-            "verified": self.verified(),
-            "total": self.total(),
-            "broken_at": if self.valid() { None } else { self.broken_at() },
-            "class": self.class(),
-            "error": self.error(),
-            "head": self.head(),
-            "signers": signers,
-            "notes": self.notes().collect::<Vec<_>>(),
-        })
-    }
 }
 
 /// Checks one chain, and the data next to its records.
 pub(super) fn check(chain: &ChainSource, options: &VerifyOptions, keys: &KeySet) -> Result<CheckedChain> {
-    let made = |outcome| CheckedChain {
-        label: chain.label.clone(),
-        tool: chain.tool.clone(),
-        session: chain.session.clone(),
-        kind: Some(chain.kind),
-        outcome,
-    };
+    let made = |outcome| CheckedChain { outcome };
     if chain.is_missing() {
         return Ok(made(ChainCheckOutcome::Missing(
             "the index lists this chain, and it is not there".to_owned(),

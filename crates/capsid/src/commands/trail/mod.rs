@@ -10,7 +10,10 @@ mod import;
 mod inspect;
 mod install;
 mod list;
+mod requirement;
 pub(super) mod seal;
+mod verdict_text;
+mod verdicts;
 mod verify;
 mod verify_meta;
 

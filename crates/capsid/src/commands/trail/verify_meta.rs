@@ -20,7 +20,8 @@ use clap::Args;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  capsid trail verify-meta --deep --signatures
+  capsid trail verify-meta --signatures                 who signed, too
+  capsid trail verify-meta --quick                      only what came after the last recorded state
   capsid trail verify-meta --pinned 127:91a8057c...     compare with the head you noted elsewhere
 
 Exit status: 0 nothing is lost or changed, 1 something is, 2 cannot be read.")]
@@ -28,8 +29,11 @@ pub(super) struct TrailVerifyMetaArgs {
     /// Check signatures too, of every record that is looked at.
     #[arg(long)]
     signatures: bool,
-    /// Verify every record of every conversation, not only from the last recorded one on.
+    /// Verify each conversation only from the last recorded record on.
     #[arg(long)]
+    quick: bool,
+    /// Verify every record of every conversation, as is done anyway.
+    #[arg(long, hide = true, conflicts_with = "quick")]
     deep: bool,
     /// Check signatures with this public key alone (64 hex digits); may be given again for a rotated key.
     #[arg(long, value_name = "HEX")]
@@ -54,7 +58,7 @@ pub(super) fn run(arguments: &TrailVerifyMetaArgs, home: &TrailHome) -> Result<u
         None => KeySet::default(),
     };
     print_refused(&keys.refused);
-    let options = MetaVerifyOptions { signatures, deep: arguments.deep, pinned: arguments.pinned.clone() };
+    let options = MetaVerifyOptions { signatures, deep: !arguments.quick, pinned: arguments.pinned.clone() };
     if home.root().join("index.json").is_file() && !home.chains().is_dir() {
         let message = format!("`{}` is a bundle, not a home.", home.root().display());
         return Err(Problem::new(Code::ChainUnreadable, message)

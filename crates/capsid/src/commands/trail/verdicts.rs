@@ -1,0 +1,127 @@
+//! The one verdict, for whatever a user names: the own home, a part of it, or data from elsewhere.
+
+use super::chains::{keys_for, named, open, own_keys, print_refused};
+use super::requirement::SignerRequirement;
+use capsid_model::Result;
+use capsid_seal::TrailHome;
+use capsid_seal::evidence::{
+    CollectOptions, CollectedChain, CollectedEvidence, collect_home, collect_imported, collect_sources,
+};
+use capsid_seal::keys::KeySet;
+use capsid_seal::sources::ChainSources;
+use capsid_seal::verdict::{DataPlace, TrailVerdict};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// What is to be verified, and how.
+pub(super) struct VerdictRequest<'a> {
+    pub home: &'a TrailHome,
+    pub requirement: SignerRequirement,
+    pub options: CollectOptions,
+}
+
+/// The verdict on what one name stands for, and the chains that it is about.
+pub(super) struct NamedVerdict {
+    pub verdict: TrailVerdict,
+    pub chains: Vec<CollectedChain>,
+}
+
+/// A path, or a name of a chain in the home, opened.
+pub(super) enum VerdictTarget {
+    /// Chains of the own home, as `tool/session`; all when there are none.
+    Home(BTreeSet<String>),
+    /// Chains that were imported into the own home.
+    Imported,
+    /// Data from elsewhere.
+    Elsewhere(ChainSources),
+}
+
+impl VerdictRequest<'_> {
+    /// Finds out what a name stands for. A path inside of the home is a part of it.
+    pub fn open(&self, name: &Path) -> Result<VerdictTarget> {
+        let text = name.to_str().unwrap_or_default();
+        let is_name = !name.exists() && !text.contains('#') && is_plain_name(text);
+        if is_name && let Ok(chain) = named(self.home, text) {
+            return Ok(VerdictTarget::Home(BTreeSet::from([CollectedChain::name_of(&chain)])));
+        }
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let (path, root) = (real(name), real(self.home.root()));
+        if path == root {
+            return Ok(VerdictTarget::Home(BTreeSet::new()));
+        }
+        if path.starts_with(root.join("imported")) {
+            return Ok(VerdictTarget::Imported);
+        }
+        let sources = open(name)?;
+        let is_inside = sources.chains.iter().all(|chain| {
+            let file = real(chain.path());
+            file.starts_with(root.join("chains"))
+                || file == real(&self.home.meta())
+                || self.home.shared().is_some_and(|shared| file == real(shared))
+        });
+        if !is_inside || sources.chains.is_empty() {
+            return Ok(VerdictTarget::Elsewhere(sources));
+        }
+        let names = sources.chains.iter().map(|chain| match real(chain.path()) == real(&self.home.meta()) {
+            true => capsid_seal::evidence::META.to_owned(),
+            false => CollectedChain::name_of(chain),
+        });
+        Ok(VerdictTarget::Home(names.collect()))
+    }
+
+    /// The verdict. The path is the one that the target was opened from.
+    pub fn judge(&self, path: &Path, target: &VerdictTarget) -> Result<NamedVerdict> {
+        match target {
+            VerdictTarget::Home(only) => self.judge_home(only),
+            VerdictTarget::Imported => {
+                let keys = self.home_keys();
+                let found = collect_imported(self.home, &keys, &self.options)?;
+                Ok(self.evaluate(found, DataPlace::Imported, &keys))
+            }
+            VerdictTarget::Elsewhere(sources) => {
+                let keys = self.requirement.keys(|| keys_for(self.home, path, sources));
+                print_refused(keys.refused.iter().filter(|_| !self.options.skip_signatures));
+                let found = collect_sources(sources, &keys, &self.options)?;
+                Ok(self.evaluate(found, DataPlace::Elsewhere, &keys))
+            }
+        }
+    }
+
+    /// The own home. What was imported has a requirement of its own.
+    fn judge_home(&self, only: &BTreeSet<String>) -> Result<NamedVerdict> {
+        let keys = self.home_keys();
+        let options = CollectOptions { only: only.clone(), ..self.options.clone() };
+        let found = collect_home(self.home, &keys, &options)?;
+        let own = self.evaluate(found, DataPlace::Home, &keys);
+        if !only.is_empty() {
+            return Ok(own);
+        }
+        let imported = collect_imported(self.home, &keys, &options)?;
+        if imported.chains.is_empty() && imported.evidence.expectations.is_empty() {
+            return Ok(own);
+        }
+        let imported = self.evaluate(imported, DataPlace::Imported, &keys);
+        Ok(NamedVerdict {
+            verdict: own.verdict.combine(imported.verdict),
+            chains: [own.chains, imported.chains].concat(),
+        })
+    }
+
+    fn home_keys(&self) -> KeySet {
+        let keys = self.requirement.keys(|| own_keys(self.home));
+        print_refused(keys.refused.iter().filter(|_| !self.options.skip_signatures));
+        keys
+    }
+
+    fn evaluate(&self, found: CollectedEvidence, place: DataPlace, keys: &KeySet) -> NamedVerdict {
+        let verdict = found.evaluate(&self.requirement.policy(place, keys));
+        NamedVerdict { verdict, chains: found.chains }
+    }
+}
+
+/// Whether a word is rather the name of a chain than of a file.
+fn is_plain_name(text: &str) -> bool {
+    let has_ending =
+        Path::new(text).extension().is_some_and(|ending| ["db", "json"].iter().any(|one| ending == *one));
+    !text.is_empty() && !has_ending && !text.starts_with(['.', '/', '~']) && !text.ends_with('/')
+}
