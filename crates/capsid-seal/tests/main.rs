@@ -6,6 +6,7 @@ mod chain_on_disk;
 mod chain_sources;
 mod chain_under_stress;
 mod every_tampering;
+mod home_manipulations;
 mod manipulations;
 mod meta_chain;
 mod odd_text;

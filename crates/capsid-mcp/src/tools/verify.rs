@@ -9,9 +9,10 @@ use capsid_engine::workspace::Workspace;
 use capsid_model::asset::{self, IdVerdict};
 use capsid_model::{Code, Object, Problem, Result, Value, json};
 use capsid_seal::TrailHome;
+use capsid_seal::evidence::{CollectOptions, CollectedEvidence, collect_home, collect_sources};
+use capsid_seal::keys::KeyOrigin;
 use capsid_seal::sources::open_any;
-use capsid_seal::verify::{VerifyOptions, verify};
-use std::path::PathBuf;
+use capsid_seal::verdict::{DataPlace, SignerPolicy, VerdictLevel};
 
 /// What can be verified.
 pub const WHAT: [&str; 4] = ["events", "store", "asset", "trail"];
@@ -118,26 +119,46 @@ fn events(workspace: &Workspace) -> Result<Value> {
 
 fn trail(server: &ServerContext, named: Option<&str>) -> Result<Value> {
     let home = TrailHome::find(None, &*server.env)?;
-    let paths: Vec<PathBuf> = match named {
-        Some(named) => vec![server.path(&server.workspace()?, named)?],
-        None => home.chain_paths(),
-    };
     let keys = capsid_seal::keys::load_home(home.root());
-    let options = VerifyOptions { signatures: true, ..VerifyOptions::default() };
-    let (mut chains, mut valid, mut records) = (Vec::new(), true, 0);
-    for path in &paths {
-        for chain in &open_any(path)?.chains {
-            let verdict = verify(chain.records()?, &options, &keys)?;
-            valid &= verdict.valid;
-            records += verdict.verified;
-            if chains.len() < TOLD || !verdict.valid {
-                chains.push(json!({
-                    "chain": chain.label, "valid": verdict.valid, "verified": verdict.verified,
-                    "broken_at": verdict.broken_at, "error": verdict.failure.as_ref().map(|failure| failure.message.clone()),
-                    "head": verdict.head,
-                }));
-            }
+    let options = CollectOptions::default();
+    let (found, place) = match named {
+        Some(named) => {
+            let sources = open_any(&server.path(&server.workspace()?, named)?)?;
+            let mut keys = keys.clone();
+            sources.keys.iter().for_each(|key| keys.add(*key, KeyOrigin::Bundled));
+            (collect_sources(&sources, &keys, &options)?, DataPlace::Elsewhere)
+        }
+        None if home.root().is_dir() => (collect_home(&home, &keys, &options)?, DataPlace::Home),
+        None => (CollectedEvidence::default(), DataPlace::Home),
+    };
+    let verdict = found.evaluate(&SignerPolicy::for_place(place, keys.has_pinned()));
+    let (mut chains, mut records) = (Vec::new(), 0);
+    for chain in &found.chains {
+        let verified = chain.records.as_ref().map_or(0, |one| one.verified);
+        records += verified;
+        let judged = verdict.chains.iter().find(|one| one.name == chain.name);
+        let is_valid = judged.is_some_and(|one| one.level.is_good());
+        let worst =
+            judged.and_then(|one| verdict.findings_about(&chain.name).find(|found| found.level == one.level));
+        if chains.len() < TOLD || !is_valid {
+            chains.push(json!({
+                "chain": chain.source.label, "valid": is_valid, "verified": verified,
+                "level": judged.map(|one| one.level.as_str()),
+                "broken_at": judged.and_then(|one| one.broken_at),
+                "error": worst.filter(|_| !is_valid).map(|one| one.message.clone()),
+                "head": chain.records.as_ref().and_then(|one| one.head.clone()),
+            }));
         }
     }
-    Ok(json!({"valid": valid, "records": records, "chains": chains}))
+    let findings: Vec<Value> = verdict
+        .findings
+        .iter()
+        .filter(|one| one.level != VerdictLevel::Valid)
+        .take(TOLD)
+        .map(|one| json!(one))
+        .collect();
+    Ok(json!({
+        "valid": verdict.level.is_good(), "level": verdict.level.as_str(), "records": records, "chains": chains,
+        "findings": findings,
+    }))
 }

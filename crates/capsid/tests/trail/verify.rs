@@ -153,8 +153,7 @@ fn an_index_that_says_otherwise_than_the_records_is_a_contradiction() {
     index["chain_count"] = 2.into();
     std::fs::write(&path, index.to_string()).unwrap();
     let verdict = desk.expect(1, &["trail", "verify", "bundle", "--json"]).json();
-    let last = verdict["chains"].as_array().unwrap().last().unwrap();
-    assert_eq!(last["class"], "contradiction", "{verdict}");
+    assert_eq!(verdict["findings"][0]["code"], "contradiction", "{verdict}");
 }
 
 #[test]
@@ -224,7 +223,8 @@ fn a_bundle_whose_end_was_cut_contradicts_its_meta_chain_even_when_the_index_is_
     std::fs::write(bundle.join(&name), chain.to_string()).unwrap();
     std::fs::write(bundle.join("index.json"), index.to_string()).unwrap();
     let ran = desk.expect(1, &["trail", "verify", "--signatures", "bundle"]);
-    assert!(ran.stdout.contains("truncated: the meta-chain says 9 capsules, 5 are there"), "{ran}");
+    let expected = format!("truncated: claude-code/{SESSION} has 5 records; the meta-chain recorded 9.");
+    assert!(ran.stdout.contains(&expected), "{ran}");
     assert_eq!(desk.run(&["trail", "verify-meta", "--home", "bundle"]).code(), "chain_unreadable");
 }
 
@@ -334,4 +334,73 @@ fn a_chain_that_was_cut_and_went_on_does_not_pass_for_the_old_one() {
     assert_eq!(refused.code(), "chain_broken");
     let meta = desk.expect(1, &["trail", "verify-meta", "--json"]).json();
     assert_eq!(meta["conversations"][0]["status"], "altered");
+}
+
+#[test]
+fn verify_at_home_finds_a_cut_or_deleted_chain_and_meta_chain() {
+    let code = |desk: &TrailUser| {
+        let verdict = desk.expect(1, &["trail", "verify", "--json"]).json();
+        verdict["findings"][0]["code"].as_str().unwrap().to_owned()
+    };
+    let cut = |path: &Path, rows: &str| {
+        let statements = format!("DELETE FROM capsules WHERE {rows}; DELETE FROM capsid_keys WHERE {rows}");
+        rusqlite::Connection::open(path).unwrap().execute_batch(&statements).unwrap();
+    };
+    let desk = sealed(2);
+    assert_eq!(desk.expect(0, &["trail", "verify", "--json"]).json()["level"], "valid");
+    let meta = desk.trail().join("meta.db");
+    let stored = std::fs::read(desk.chain(SESSION)).unwrap();
+    cut(&desk.chain(SESSION), "sequence > 3");
+    assert_eq!(code(&desk), "truncated");
+    let shown = desk.expect(1, &["trail", "verify", SESSION]);
+    assert!(
+        shown.stdout.contains("[INCOMPLETE]") && shown.stdout.contains("the meta-chain recorded 6"),
+        "{shown}"
+    );
+    std::fs::remove_file(desk.chain(SESSION)).unwrap();
+    assert_eq!(code(&desk), "conversation_missing");
+    std::fs::write(desk.chain(SESSION), stored).unwrap();
+    let whole = std::fs::read(&meta).unwrap();
+    cut(&meta, "sequence >= 0");
+    assert_eq!(code(&desk), "meta_truncated");
+    std::fs::remove_file(&meta).unwrap();
+    assert_eq!(code(&desk), "meta_missing");
+    std::fs::write(&meta, whole).unwrap();
+    desk.expect(0, &["trail", "verify", "--strict"]);
+}
+
+#[test]
+fn a_requirement_decides_whose_records_pass_and_what_stays_open() {
+    let author = sealed(1);
+    author.expect(0, &["trail", "export", "--out", "bundle", "--all"]);
+    let bundle = author.home().join("bundle");
+    let bundle = bundle.to_str().unwrap();
+    let reader = desk();
+    let amber = reader.expect(0, &["trail", "verify", bundle]);
+    assert!(
+        amber.stdout.contains("[UNVERIFIED]") && amber.stdout.contains("Anyone can make such a bundle"),
+        "{amber}"
+    );
+    reader.expect(1, &["trail", "verify", bundle, "--strict"]);
+    reader.expect(1, &["trail", "verify", bundle, "--require", "pinned"]);
+    reader.expect(0, &["trail", "verify", bundle, "--require", "any"]);
+    let stranger = "3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c";
+    reader.expect(0, &["key", "pin", stranger]);
+    let refused = reader.expect(1, &["trail", "verify", bundle]);
+    assert!(
+        refused.stdout.contains("signer_not_allowed") && refused.stderr.contains("--require any"),
+        "{refused}"
+    );
+    let key = author.expect(0, &["key", "show", "--json"]).json()["public_key"].as_str().unwrap().to_owned();
+    reader.expect(0, &["key", "pin", &key]);
+    let verdict = reader.expect(0, &["trail", "verify", bundle, "--json"]).json();
+    assert_eq!(verdict["level"], "valid", "{verdict:#}");
+    assert_eq!(verdict["require"], capsid_model::json!({"value": "pinned", "explicit": false}));
+    assert_eq!(verdict["dimensions"]["signer"], "met");
+    reader.expect(1, &["trail", "verify", bundle, "--pubkey", stranger]);
+    let unsigned = reader.expect(0, &["trail", "verify", bundle, "--no-signatures", "--json"]).json();
+    assert_eq!(
+        (&unsigned["level"], &unsigned["not_checked"][0]),
+        (&"unverified".into(), &"Not checked: signatures.".into())
+    );
 }

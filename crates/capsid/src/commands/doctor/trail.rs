@@ -6,9 +6,10 @@ use crate::commands::variable;
 use capsid_disk::files;
 use capsid_model::exact::{ExactJson, parse_lossy};
 use capsid_model::{Clock, SystemClock, Time};
+use capsid_seal::TrailHome;
+use capsid_seal::evidence::{CollectOptions, collect_home};
 use capsid_seal::keys::health;
-use capsid_seal::sources::open_any;
-use capsid_seal::{TrailHome, chain::ChainReader};
+use capsid_seal::verdict::{DataPlace, SignerPolicy};
 use capsid_trail::install::{HookStatus, status};
 use capsid_transcript::session_paths::find_all;
 use capsid_transcript::{Tool, TranscriptSource};
@@ -50,17 +51,22 @@ fn chains(home: &TrailHome) -> DoctorFinding {
     if home.chain_paths().is_empty() {
         return DoctorFinding::fine("trail", format!("nothing sealed yet; {root} will hold the chains"));
     }
-    let mut chains = Vec::new();
-    for path in home.chain_paths() {
-        match open_any(&path) {
-            Ok(sources) => chains.extend(sources.chains.into_iter().filter(|chain| !chain.is_meta)),
-            Err(problem) => return DoctorFinding::wrong("trail", &problem),
-        }
+    let keys = capsid_seal::keys::load_home(home.root());
+    let options = CollectOptions { quick: true, ..CollectOptions::default() };
+    let found = match collect_home(home, &keys, &options) {
+        Ok(found) => found,
+        Err(problem) => return DoctorFinding::wrong("trail", &problem),
+    };
+    if let Some(problem) = found.chains.iter().find_map(|chain| chain.problem.as_ref()) {
+        return DoctorFinding::wrong("trail", problem);
     }
-    let unreadable = chains.iter().find_map(|chain| ChainReader::open(chain.path()).err());
-    match unreadable {
-        Some(problem) => DoctorFinding::wrong("trail", &problem),
-        None => DoctorFinding::fine("trail", format!("{} chain(s) in {root}", chains.len())),
+    let verdict = found.evaluate(&SignerPolicy::for_place(DataPlace::Home, keys.has_pinned()));
+    match verdict.decisive().filter(|one| !one.level.is_good()) {
+        Some(bad) => DoctorFinding::warning("trail", bad.message.clone(), "capsid trail verify"),
+        None => {
+            let count = found.chains.iter().filter(|chain| !chain.source.is_meta).count();
+            DoctorFinding::fine("trail", format!("{count} chain(s) in {root}"))
+        }
     }
 }
 

@@ -1,0 +1,72 @@
+//! `findings.toml`, and the part of the documents that is made of it.
+
+use std::path::Path;
+
+/// One row.
+#[derive(Debug, Clone, Default)]
+pub struct FindingRow {
+    pub code: String,
+    pub level: String,
+    pub exit: String,
+    pub dimension: String,
+    pub when: String,
+    pub sentence: String,
+}
+
+impl FindingRow {
+    pub fn test_name(&self) -> String {
+        format!("finding_{}_{}", self.code, self.level)
+    }
+}
+
+/// The rows in their order. The file has plain strings alone.
+pub fn rows() -> Vec<FindingRow> {
+    let mut rows: Vec<FindingRow> = Vec::new();
+    for line in include_str!("../src/findings.toml").lines().map(str::trim) {
+        match line.split_once(" = ") {
+            _ if line.is_empty() || line.starts_with('#') => {}
+            None => {
+                assert_eq!(line, "[[finding]]");
+                rows.push(FindingRow::default());
+            }
+            Some((name, value)) => {
+                let row = rows.last_mut().unwrap();
+                let text = value.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap();
+                let field = match name {
+                    "code" => &mut row.code,
+                    "level" => &mut row.level,
+                    "exit" => &mut row.exit,
+                    "dimension" => &mut row.dimension,
+                    "when" => &mut row.when,
+                    "sentence" => &mut row.sentence,
+                    other => panic!("no row has a `{other}`"),
+                };
+                text.clone_into(field);
+            }
+        }
+    }
+    rows
+}
+
+fn markdown() -> String {
+    let head = "| found | code | level | exit status | it says |\n|---|---|---|---|---|\n";
+    let row = |row: &FindingRow| {
+        format!("| {} | `{}` | {} | {} | {} |\n", row.when, row.code, row.level, row.exit, row.sentence)
+    };
+    format!("{head}{}", rows().iter().map(row).collect::<String>())
+}
+
+#[test]
+fn the_table_of_the_documents_is_made_of_findings_toml() {
+    const BEGIN: &str = "<!-- findings.toml begins -->\n\n";
+    const END: &str = "\n<!-- findings.toml ends -->";
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/trail.md");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let (before, rest) = text.split_once(BEGIN).expect("docs/trail.md has a place for the table");
+    let (table, after) = rest.split_once(END).expect("the table has an end");
+    if std::env::var_os("CAPSID_UPDATE_DOCS").is_some() {
+        std::fs::write(&path, format!("{before}{BEGIN}{}{END}{after}", markdown())).unwrap();
+    } else {
+        assert!(table == markdown(), "docs/trail.md is out of date; run with CAPSID_UPDATE_DOCS=1");
+    }
+}
