@@ -400,7 +400,7 @@ fn forty_changes_of_a_home_get_their_verdict() {
             first.and_then(|one| one.position),
         );
         if actual != expected {
-            let findings = verdict.findings;
+            let findings = &verdict.findings;
             mismatches
                 .push(format!("{name}\n  expected {expected:?}\n  actual   {actual:?}\n  {findings:?}"));
         }
