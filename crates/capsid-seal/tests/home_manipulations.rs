@@ -441,5 +441,5 @@ fn a_quick_look_finds_what_is_missing_and_says_what_it_left_out() {
     assert_eq!(look().level.as_str(), "incomplete");
     let other = "UPDATE capsules SET hash = printf('%064d', 7) WHERE sequence = 3";
     on_a(root, other);
-    assert_eq!(look().decisive().unwrap().code.as_str(), "altered");
+    assert_eq!(look().decisive().unwrap().code.as_str(), "hash", "the record of the last count is read");
 }
