@@ -7,7 +7,7 @@ use capsid_seal::keys::{KeySet, pinned};
 use capsid_seal::verdict::{DataPlace, Require, SignerPolicy};
 use clap::{Args, ValueEnum};
 
-/// Which keys may have signed.
+// No doc comment: it would take the place of the one of the command.
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct RequirementArgs {
     /// Whose key every record must be signed with. The default depends on the place: your own home asks for `own`, and
