@@ -172,7 +172,7 @@ pub(super) fn conclude(results: &VerifyResults, request: &VerdictRequest<'_>) {
             ));
         }
     }
-    if let Some(verdict) = &results.verdict {
+    if let Some(verdict) = results.verdict.as_ref().filter(|one| one.level != VerdictLevel::Valid) {
         let (level, require) = (verdict.level, verdict.policy.require.as_str());
         output::talk(format_args!("{} {level}, requires {require}", mark(level)));
     }
