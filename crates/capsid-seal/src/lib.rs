@@ -6,6 +6,7 @@ pub mod chain;
 pub mod evidence;
 pub mod heads;
 pub mod home;
+pub mod imported;
 pub mod keys;
 pub mod meta;
 #[cfg(feature = "pq")]

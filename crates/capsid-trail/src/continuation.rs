@@ -6,9 +6,6 @@ use capsid_model::{Code, Problem, Result, fields};
 use capsid_seal::chain::ChainReader;
 use capsid_transcript::TranscriptSource;
 
-/// The member of the environment of a first record that names the chain before.
-pub(crate) const CONTINUES: &str = "continues";
-
 /// A session has at most so many chains.
 const MAX_CHAINS: u32 = 100;
 

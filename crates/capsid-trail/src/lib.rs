@@ -5,6 +5,7 @@ pub mod continuation;
 pub mod disclosure;
 pub mod install;
 pub mod log;
+pub mod migration;
 mod normalize;
 pub mod payload;
 pub mod record;

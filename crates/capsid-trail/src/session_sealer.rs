@@ -1,7 +1,6 @@
 //! Seals a session: the actions of its transcript that the chain does not hold yet.
 
 use crate::adopt::{LATE, adopt};
-use crate::continuation::CONTINUES;
 use crate::record::record_of;
 use crate::redaction::redact;
 use crate::renamed_keys::RenamedKeys;
@@ -18,6 +17,9 @@ use std::path::PathBuf;
 /// How many actions are handed on at once, and about how many bytes.
 const BATCH: usize = 128;
 const BATCH_BYTES: usize = 4 << 20;
+
+/// The member of the environment of a first record that names the chain before.
+const CONTINUES: &str = "continues";
 
 /// What sealing needs besides a transcript.
 pub struct SessionSealer<'a> {

@@ -13,13 +13,13 @@ use std::path::Path;
 
 const SESSION: &str = "5f0c1b9e-7a52-4c1d-9d3e-2b7a1c4e8f01";
 
-struct Desk {
+struct HookedHome {
     folder: tempfile::TempDir,
     home: TrailHome,
     sealer: Sealer,
 }
 
-impl Desk {
+impl HookedHome {
     fn new(seed: u8) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let home = TrailHome::at(folder.path().join("trail"));
@@ -56,14 +56,14 @@ impl Desk {
     }
 }
 
-fn carry(from: &Desk, to: &Path) {
+fn carry(from: &HookedHome, to: &Path) {
     let records = from.records(SESSION).into_iter().map(Ok);
     ChainWriter::open(to).unwrap().import(None, records).unwrap();
 }
 
 #[test]
 fn a_hook_that_meets_a_strangers_chain_seals_the_whole_session_into_the_next_one() {
-    let (stranger, desk) = (Desk::new(1), Desk::new(2));
+    let (stranger, desk) = (HookedHome::new(1), HookedHome::new(2));
     stranger.hook(1);
     let foreign = desk.chain(SESSION).database;
     carry(&stranger, &foreign);
@@ -84,7 +84,7 @@ fn a_hook_that_meets_a_strangers_chain_seals_the_whole_session_into_the_next_one
         let session = content.at(&["context", "session_id"]).and_then(ExactJson::as_str);
         assert_eq!(session, Some(sealed.session.as_str()), "a record names the chain it is in");
     }
-    let own = Desk::new(2);
+    let own = HookedHome::new(2);
     own.hook(2);
     assert_eq!(records.len(), own.records(SESSION).len(), "nothing is lost");
 
@@ -98,7 +98,7 @@ fn a_hook_that_meets_a_strangers_chain_seals_the_whole_session_into_the_next_one
 
 #[test]
 fn a_hook_that_meets_a_broken_chain_and_then_another_goes_on_behind_both() {
-    let desk = Desk::new(1);
+    let desk = HookedHome::new(1);
     desk.hook(1);
     let spoil = |session: &str| {
         let file = desk.chain(session).database;

@@ -168,6 +168,8 @@ pub enum ExpectationSource {
     Index,
     /// An earlier import, which took the chain as it was.
     Import,
+    /// The note beside a chain that was imported.
+    ImportNote,
 }
 
 /// Who signed a head statement. Its signature was checked.
@@ -191,6 +193,7 @@ impl ExpectationSource {
             Self::HeadStatement(signer) => format!("a statement signed by {} counts", signer.fingerprint),
             Self::PinnedHead => "you noted".to_owned(),
             Self::Index => "index.json lists".to_owned(),
+            Self::ImportNote => "the note of its import names".to_owned(),
             Self::Import => "it was taken in although it lacked some of".to_owned(),
         }
     }

@@ -198,7 +198,9 @@ fn index(
 
 fn tool(chain: &ChainSource) -> String {
     let folder = || chain.path().parent()?.file_name().map(|name| name.to_string_lossy().into_owned());
-    chain.tool.clone().or_else(folder).unwrap_or_else(|| "chain".to_owned())
+    // An imported chain has its signer in front.
+    let plain = |tool: &String| tool.rsplit('/').next().unwrap_or(tool).to_owned();
+    chain.tool.as_ref().map(plain).or_else(folder).unwrap_or_else(|| "chain".to_owned())
 }
 
 fn session(chain: &ChainSource) -> String {

@@ -21,6 +21,12 @@ pub fn register(home: &Path, key: &PublicKey) -> Result<()> {
     map::register(&path(home), key)
 }
 
+/// Forgets a key. Doing so twice changes nothing.
+pub fn remove(home: &Path, key: &PublicKey) -> Result<()> {
+    let _lock = super::lock(home)?;
+    map::remove(&path(home), key)
+}
+
 #[cfg(test)]
 #[allow(clippy::disallowed_methods)]
 mod tests {

@@ -4,7 +4,7 @@ use crate::sign::PublicKey;
 use capsid_disk::files;
 use capsid_model::{Code, Problem, Result, Value};
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What such a file gives: the keys that can be used, and what was refused and why.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -13,6 +13,31 @@ pub struct KeyMap {
     pub keys: Vec<PublicKey>,
     /// A sentence for every entry that cannot be used.
     pub refused: Vec<String>,
+}
+
+/// A file of public keys by itself.
+#[derive(Debug, Clone)]
+pub struct KeyFile(PathBuf);
+
+impl KeyFile {
+    /// The file at a path, which need not exist.
+    pub fn at(path: PathBuf) -> Self {
+        Self(path)
+    }
+
+    /// The keys, and what was refused.
+    pub fn load(&self) -> Result<KeyMap> {
+        load(&self.0)
+    }
+
+    /// Adds a key, under the lock of a home's keys.
+    pub fn add(&self, home: &Path, key: &PublicKey) -> Result<()> {
+        let _lock = super::lock(home)?;
+        if let Some(folder) = self.0.parent() {
+            files::create_private_folder(folder)?;
+        }
+        register(&self.0, key)
+    }
 }
 
 /// Reads the file: each entry is independent, and a missing file is an empty one.
@@ -42,6 +67,17 @@ pub(super) fn register(path: &Path, key: &PublicKey) -> Result<()> {
         None => BTreeMap::new(),
     };
     entries.insert(key.fingerprint(), Value::String(key.hex()));
+    let text = serde_json::to_string_pretty(&entries).map_err(|_| invalid(path))?;
+    files::replace(path, format!("{text}\n").as_bytes())
+}
+
+/// Removes a key; every other entry stays. The caller holds the lock of the keys.
+pub(super) fn remove(path: &Path, key: &PublicKey) -> Result<()> {
+    let Some(text) = files::read_optional(path)? else { return Ok(()) };
+    let mut entries = parse(&text).ok_or_else(|| invalid(path))?;
+    if entries.remove(&key.fingerprint()).is_none() {
+        return Ok(());
+    }
     let text = serde_json::to_string_pretty(&entries).map_err(|_| invalid(path))?;
     files::replace(path, format!("{text}\n").as_bytes())
 }

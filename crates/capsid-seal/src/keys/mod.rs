@@ -19,7 +19,7 @@ pub mod rotation;
 pub use crate::pq_public;
 pub use capsid_verdict::{KeyOrigin, KeySet, TrustedKey};
 pub use load::{add_folder, load_home};
-pub use map::KeyMap;
+pub use map::{KeyFile, KeyMap};
 
 use capsid_disk::{Lock, files};
 use capsid_model::Result;

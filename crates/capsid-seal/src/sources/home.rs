@@ -21,7 +21,11 @@ pub(super) fn sources(folder: &Path) -> Result<ChainSources> {
     if meta.is_file() {
         chains.extend(one(&meta).into_iter().map(|source| ChainSource { is_meta: true, ..source }));
     }
-    Ok(ChainSources { kind: SourceKind::Home, folder: Some(folder.to_owned()), ..ChainSources::of(chains) })
+    Ok(ChainSources {
+        kind: SourceKind::Home,
+        folder: Some(folder.to_owned()),
+        ..ChainSources::from_chains(chains)
+    })
 }
 
 /// The chain files of a folder such as `chains`; none where it cannot be read.

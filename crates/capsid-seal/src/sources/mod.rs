@@ -182,7 +182,7 @@ pub fn open_any(path: &Path) -> Result<ChainSources> {
     }
     if head == b"SQLite format 3\0" {
         let (tool, session) = home::names(path);
-        return Ok(ChainSources::of(database(path, tool, session)?));
+        return Ok(ChainSources::from_chains(database(path, tool, session)?));
     }
     match json::shape(path)? {
         JsonShape::One(fields) if fields.contains_key("chains") => {
@@ -196,10 +196,10 @@ pub fn open_any(path: &Path) -> Result<ChainSources> {
             Ok(ChainSources {
                 keys,
                 refused_keys,
-                ..ChainSources::of(vec![bundle::chain_file(path, &fields)])
+                ..ChainSources::from_chains(vec![bundle::chain_file(path, &fields)])
             })
         }
-        _ => Ok(ChainSources::of(vec![ChainSource::at(
+        _ => Ok(ChainSources::from_chains(vec![ChainSource::at(
             RecordsLocation::Json(path.to_owned()),
             SourceKind::Json,
         )])),
@@ -208,7 +208,7 @@ pub fn open_any(path: &Path) -> Result<ChainSources> {
 
 impl ChainSources {
     /// Chains that came without keys.
-    pub(crate) fn of(chains: Vec<ChainSource>) -> Self {
+    pub(crate) fn from_chains(chains: Vec<ChainSource>) -> Self {
         let kind = chains.first().map_or(SourceKind::Database, |chain| chain.kind);
         Self {
             kind,

@@ -7,6 +7,7 @@ mod exactly_once;
 mod hooks;
 mod keys;
 mod keys_with_data;
+mod policy;
 mod read_only;
 mod shared_database;
 mod story;

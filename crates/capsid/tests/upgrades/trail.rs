@@ -96,8 +96,8 @@ fn a_bundle_is_verified_and_imported_by_somebody_else() {
         };
         run(&["verify", "--signatures"]);
         run(&["import"]);
-        let imported =
-            reader.home().join(TRAIL).join("chains/claude-code").join(format!("{CLAUDE_SESSION}.db"));
-        assert!(imported.exists());
+        let imported = std::fs::read_dir(reader.home().join(TRAIL).join("imported")).unwrap();
+        let chain = format!("claude-code/{CLAUDE_SESSION}.db");
+        assert!(imported.map(|signer| signer.unwrap().path().join(&chain)).any(|chain| chain.exists()));
     }
 }

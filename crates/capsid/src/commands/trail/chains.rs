@@ -6,6 +6,7 @@ use capsid_model::{Code, Problem, Result};
 use capsid_seal::TrailHome;
 use capsid_seal::bundle::ChainFacts;
 use capsid_seal::home::qp_capsule;
+use capsid_seal::imported;
 use capsid_seal::keys::{KeyOrigin, KeySet};
 use capsid_seal::sources::{ChainSource, ChainSources, SourceKind, open_any};
 use capsid_seal::verify::{ChainVerdict, VerifyOptions, verify};
@@ -19,21 +20,12 @@ pub(super) struct CheckedChain {
 enum ChainCheckOutcome {
     Verified(ChainVerdict),
     /// The records hold, but data next to them contradicts them.
-    Contradicted(ChainVerdict, String),
+    Contradicted(String),
     /// It should be there and is not.
     Missing(String),
 }
 
 impl CheckedChain {
-    fn verdict(&self) -> Option<&ChainVerdict> {
-        match &self.outcome {
-            ChainCheckOutcome::Verified(verdict) | ChainCheckOutcome::Contradicted(verdict, _) => {
-                Some(verdict)
-            }
-            ChainCheckOutcome::Missing(_) => None,
-        }
-    }
-
     pub fn valid(&self) -> bool {
         matches!(&self.outcome, ChainCheckOutcome::Verified(verdict) if verdict.valid)
     }
@@ -43,25 +35,8 @@ impl CheckedChain {
             ChainCheckOutcome::Verified(verdict) => {
                 verdict.failure.as_ref().map(|failure| failure.message.clone())
             }
-            ChainCheckOutcome::Contradicted(_, error) | ChainCheckOutcome::Missing(error) => {
-                Some(error.clone())
-            }
+            ChainCheckOutcome::Contradicted(error) | ChainCheckOutcome::Missing(error) => Some(error.clone()),
         }
-    }
-
-    pub fn class(&self) -> Option<&'static str> {
-        match &self.outcome {
-            ChainCheckOutcome::Verified(verdict) => {
-                verdict.failure.as_ref().map(|failure| failure.class.as_str())
-            }
-            ChainCheckOutcome::Contradicted(..) => Some("contradiction"),
-            ChainCheckOutcome::Missing(_) => Some("missing"),
-        }
-    }
-
-    pub fn signers(&self) -> impl Iterator<Item = (&str, u64, &'static str)> {
-        let signers = self.verdict().into_iter().flat_map(|verdict| &verdict.signers);
-        signers.map(|(fingerprint, signer)| (fingerprint.as_str(), signer.count, signer.trust_label()))
     }
 }
 
@@ -86,7 +61,7 @@ pub(super) fn check(chain: &ChainSource, options: &VerifyOptions, keys: &KeySet)
         _ => None,
     };
     Ok(made(match contradiction {
-        Some(reason) => ChainCheckOutcome::Contradicted(verdict, reason),
+        Some(reason) => ChainCheckOutcome::Contradicted(reason),
         None => ChainCheckOutcome::Verified(verdict),
     }))
 }
@@ -164,12 +139,13 @@ pub(super) fn open(path: &Path) -> Result<ChainSources> {
     Ok(sources)
 }
 
-/// Every chain of a home, the meta-chain among them.
+/// Every chain of a home, the meta-chain among them; those that were imported come last.
 pub(super) fn all(home: &TrailHome) -> Result<Vec<ChainSource>> {
     let mut chains = Vec::new();
     for path in home.chain_paths() {
         chains.extend(open_any(&path)?.chains);
     }
+    chains.extend(imported::chains(home));
     Ok(chains)
 }
 
@@ -191,7 +167,7 @@ pub(super) fn named(home: &TrailHome, name: &str) -> Result<ChainSource> {
         chains.retain(|chain| chain.is_meta);
     } else {
         let (tool, session) =
-            name.split_once('/').map_or((None, name), |(tool, session)| (Some(tool), session));
+            name.rsplit_once('/').map_or((None, name), |(tool, session)| (Some(tool), session));
         chains.retain(|chain| {
             tool.is_none_or(|tool| chain.tool.as_deref() == Some(tool))
                 && chain.session.as_deref().is_some_and(|each| each.starts_with(session))

@@ -5,6 +5,7 @@ use crate::output::{self, GOOD, NAME, WARN, paint};
 use capsid_model::text::inert_line;
 use capsid_model::{Clock, Code, Problem, Result, SystemClock, json};
 use capsid_seal::bundle::{BundleExport, BundlePlan, HeadSigner, UnreadablePolicy, WrittenBundle};
+use capsid_seal::imported;
 use capsid_seal::keys::{KeyOrigin, KeySet, file};
 use capsid_seal::sources::ChainSource;
 use capsid_seal::verify::VerifyOptions;
@@ -41,10 +42,14 @@ pub(super) struct TrailExportArgs {
 pub(super) fn run(arguments: &TrailExportArgs, home: &TrailHome) -> Result<u8> {
     let page = arguments.html.as_ref().map(|file| page_for(file, arguments.force).map(|page| (page, file)));
     let page = page.transpose()?;
-    let chains = match arguments.chains.is_empty() {
+    let mut chains = match arguments.chains.is_empty() {
         true => all(home)?,
         false => arguments.chains.iter().map(|name| named(home, name)).collect::<Result<Vec<_>>>()?,
     };
+    if arguments.chains.is_empty() {
+        // What others sealed is theirs to hand on.
+        chains.retain(|chain| !chain.path().starts_with(imported::folder(home)));
+    }
     chains.iter().for_each(warn_if_broken);
     let key = file::load(&home.key())?;
     let own = key.as_ref().map(SigningKey::public);

@@ -1,14 +1,20 @@
 //! `capsid trail import`: chains that were sealed elsewhere.
 
-use super::chains::{CheckedChain, check, keys_for};
-use crate::output::{self, BAD, DIM, GOOD, NAME, paint};
-use capsid_model::exact::parse;
+use super::chains::{keys_for, own_keys, print_refused};
+use super::requirement::{RequirementArgs, SignerRequirement};
+use crate::commands::variable;
+use crate::output::{self, BAD, DIM, GOOD, NAME, WARN, paint};
+use capsid_model::exact::{ExactJson, parse};
 use capsid_model::text::inert_line;
 use capsid_model::{Code, Problem, Result, Value, json};
 use capsid_seal::chain::{ChainReader, ChainWriter, ImportedRecords};
-use capsid_seal::keys::{KeySet, known};
+use capsid_seal::evidence::{CollectOptions, CollectedChain, META, collect_sources};
+use capsid_seal::heads::HEADS;
+use capsid_seal::home::qp_capsule;
+use capsid_seal::imported::{self, ImportNote};
+use capsid_seal::keys::{adopted, file, own};
 use capsid_seal::sources::{ChainSource, ChainSources, open_any};
-use capsid_seal::verify::VerifyOptions;
+use capsid_seal::verdict::{DataPlace, Finding, FindingCode, SignerPolicy, TrailVerdict, VerdictLevel};
 use capsid_seal::{PublicKey, TrailHome};
 use capsid_trail::session::check_session;
 use clap::Args;
@@ -17,11 +23,14 @@ use std::path::{Path, PathBuf};
 /// Take in chains that were sealed elsewhere, to the byte: bundles, databases of agent-capsule and qp-capsule, JSON
 /// files, whole homes.
 ///
-/// A chain is taken in only if every hash and link of it holds, whole or not at all. Doing it twice changes nothing.
+/// A chain is taken in only if it verifies as `capsid trail verify` would say, whole or not at all. Chains that your own keys
+/// sealed go to `chains/` and go on there; chains of others go to `imported/` and are never continued. No key becomes
+/// trusted. Doing it twice changes nothing.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   capsid trail import bundle/                            what a colleague exported
+  capsid trail import bundle/ --require pinned           only if keys that you pinned signed all of it
   capsid trail import ~/.quantumpipes/claude-chains --tool claude-code
   capsid trail import chain.db --dry-run                 only say what would be done")]
 pub(super) struct TrailImportArgs {
@@ -34,6 +43,11 @@ pub(super) struct TrailImportArgs {
     /// The session to file it under; for a single chain.
     #[arg(long, value_name = "ID")]
     session: Option<String>,
+    #[command(flatten)]
+    requirement: RequirementArgs,
+    /// Also take chains of which something is missing. They stay incomplete.
+    #[arg(long)]
+    accept_incomplete: bool,
     /// Only say what would be done.
     #[arg(long)]
     dry_run: bool,
@@ -44,94 +58,251 @@ struct ImportOutcome {
     label: String,
     tool: String,
     session: String,
+    level: VerdictLevel,
+    /// The file that it went to.
+    path: Option<PathBuf>,
     outcome: Result<ImportedRecords>,
-    signers: Vec<String>,
 }
 
 pub(super) fn run(arguments: &TrailImportArgs, home: &TrailHome) -> Result<u8> {
-    let mut all = Vec::new();
+    let requirement = SignerRequirement::read(&arguments.requirement, home, false)?;
+    let (mut all, mut missing) = (Vec::new(), Vec::new());
     for path in &arguments.paths {
         let sources = open_any(path)?;
-        let keys = keys_for(home, path, &sources);
-        let chains: Vec<&ChainSource> = sources.chains.iter().filter(|chain| !chain.is_meta).collect();
-        if arguments.session.is_some() && (chains.len() > 1 || arguments.paths.len() > 1) {
+        let count = sources.chains.iter().filter(|chain| !chain.is_meta).count();
+        if arguments.session.is_some() && (count > 1 || arguments.paths.len() > 1) {
             return Err(Problem::new(
                 Code::UsageError,
                 "--session is for a single chain, and more were named.",
             ));
         }
-        for chain in chains {
-            let done = one(arguments, home, chain, &keys)?;
+        if !arguments.dry_run {
+            adopt_qp_capsule(home, path)?;
+        }
+        let keys = requirement.keys(|| keys_for(home, path, &sources));
+        print_refused(&keys.refused);
+        let policy = requirement.policy(DataPlace::Elsewhere, &keys);
+        let found = collect_sources(&sources, &keys, &CollectOptions::default())?;
+        let verdict = found.evaluate(&policy);
+        let import = ImportRun { arguments, home, sources: &sources, path, policy, verdict: &verdict };
+        for chain in found.chains.iter().filter(|chain| !chain.source.is_meta) {
+            let done = import.chain(chain)?;
             if !output::is_json() {
-                print(&done, arguments.dry_run);
+                import.print(&done);
             }
             all.push(done);
         }
-        if !arguments.dry_run {
-            register_keys(home, &sources, &all)?;
-        }
+        missing.extend(import.missing(&found.chains));
+    }
+    if !output::is_json() {
+        missing.iter().for_each(|finding: &Finding| {
+            output::line(format_args!("{} {}", paint(BAD, "missing"), inert_line(&finding.message)));
+        });
     }
     if output::is_json() {
-        output::document(
-            &json!({"dry_run": arguments.dry_run, "chains": all.iter().map(entry).collect::<Vec<_>>()}),
-        );
+        let missing: Vec<Value> =
+            missing.iter().map(|one| json!({"code": one.code.as_str(), "message": one.message})).collect();
+        output::document(&json!({
+            "dry_run": arguments.dry_run, "chains": all.iter().map(entry).collect::<Vec<_>>(), "missing": missing,
+        }));
     } else if all.is_empty() {
         output::talk("There was no chain to take in.");
     }
-    Ok(u8::from(all.iter().any(|done| done.outcome.is_err())))
+    let is_bad = all.iter().any(|done| done.outcome.is_err());
+    Ok(u8::from(is_bad || (!missing.is_empty() && !arguments.accept_incomplete)))
 }
 
-fn one(
-    arguments: &TrailImportArgs,
-    home: &TrailHome,
-    chain: &ChainSource,
-    keys: &KeySet,
-) -> Result<ImportOutcome> {
-    let (tool, session) = names(arguments, chain)?;
-    let mut signers = Vec::new();
-    let outcome = import_chain(arguments, home, chain, keys, (&tool, &session), &mut signers);
-    Ok(ImportOutcome { label: chain.label.clone(), tool, session, outcome, signers })
+/// The folder of `qp-capsule` on this machine is this user's: whoever can read its private key may act as it.
+fn adopt_qp_capsule(home: &TrailHome, path: &Path) -> Result<()> {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let Some(folder) = qp_capsule(&variable).filter(|folder| real(path).starts_with(real(folder))) else {
+        return Ok(());
+    };
+    let private_key = folder.join("key");
+    let Ok(Some(key)) = file::load(&private_key) else { return Ok(()) };
+    if own_keys(home).is_own(&key.public()) {
+        return Ok(());
+    }
+    let key = adopted::adopt(home.root(), &private_key, &own::random_seed()?)?;
+    output::talk(format_args!(
+        "{} {} of qp-capsule is one of your own keys from now on",
+        paint(NAME, "key:"),
+        key.fingerprint()
+    ));
+    Ok(())
 }
 
-fn import_chain(
-    arguments: &TrailImportArgs,
-    home: &TrailHome,
-    chain: &ChainSource,
-    keys: &KeySet,
-    (tool, session): (&str, &str),
-    signers: &mut Vec<String>,
-) -> Result<ImportedRecords> {
-    check_session(tool).map_err(|_| {
-        Problem::new(Code::InputInvalid, format!("`{tool}` cannot be the name of a tool's folder."))
-            .fix("Name another with --tool.")
-    })?;
-    check_session(session)?;
-    holds(check(chain, &VerifyOptions::default(), keys)?)?;
-    let signed = check(chain, &VerifyOptions { signatures: true, ..VerifyOptions::default() }, keys)?;
-    signers.extend(signed.signers().map(|(fingerprint, ..)| fingerprint.to_owned()));
-    // A signer nobody knows is no reason to refuse; a signature that does not hold is.
-    if signed.class() != Some("unknown_signer") {
-        holds(signed)?;
-    } else {
-        output::talk(format_args!(
-            "{} {}: its signer is not known here",
-            paint(DIM, "note:"),
-            inert_line(&chain.label)
-        ));
-    }
-    let (path, tenant) = home.chain(tool, session);
-    if arguments.dry_run {
-        return would_import(&path, tenant.as_deref(), chain);
-    }
-    ChainWriter::open(&path)?.import(tenant.as_deref(), chain.records()?)
+/// One path that is taken in.
+struct ImportRun<'a> {
+    arguments: &'a TrailImportArgs,
+    home: &'a TrailHome,
+    sources: &'a ChainSources,
+    path: &'a Path,
+    policy: SignerPolicy,
+    verdict: &'a TrailVerdict,
 }
 
-fn holds(checked: CheckedChain) -> Result<CheckedChain> {
-    match checked.error() {
-        None => Ok(checked),
-        Some(error) => Err(Problem::new(Code::ChainBroken, format!("It does not verify: {error}."))
-            .fix("Ask for an unbroken copy; nothing of this one was taken in.")),
+impl ImportRun<'_> {
+    fn chain(&self, chain: &CollectedChain) -> Result<ImportOutcome> {
+        let (tool, session) = names(self.arguments, &chain.source)?;
+        let worst = self.worst(chain);
+        let level = worst.map_or(VerdictLevel::Valid, |finding| finding.level);
+        let mut path = None;
+        let outcome = self.import(chain, worst, (&tool, &session), &mut path);
+        let path = path.filter(|_| outcome.is_ok());
+        Ok(ImportOutcome { label: chain.source.label.clone(), tool, session, level, path, outcome })
     }
+
+    /// The worst finding about a chain, or about everything that came with it.
+    fn worst(&self, chain: &CollectedChain) -> Option<&Finding> {
+        let concerns = |finding: &Finding| match finding.chain.as_deref() {
+            None | Some(META | HEADS) => finding.level > VerdictLevel::Unverified,
+            Some(name) => name == chain.name,
+        };
+        let mut worst: Option<&Finding> = None;
+        for finding in self.verdict.findings.iter().filter(|finding| concerns(finding)) {
+            if worst.is_none_or(|known| finding.level > known.level) {
+                worst = Some(finding);
+            }
+        }
+        worst
+    }
+
+    /// What the source says was there and is not.
+    fn missing(&self, chains: &[CollectedChain]) -> Vec<Finding> {
+        let is_absent = |finding: &&Finding| {
+            matches!(finding.code, FindingCode::ConversationMissing | FindingCode::ChainMissing)
+                && !chains.iter().any(|chain| finding.chain.as_deref() == Some(&chain.name))
+        };
+        self.verdict.findings.iter().filter(is_absent).cloned().collect()
+    }
+
+    fn import(
+        &self,
+        chain: &CollectedChain,
+        worst: Option<&Finding>,
+        (tool, session): (&str, &str),
+        target: &mut Option<PathBuf>,
+    ) -> Result<ImportedRecords> {
+        check_session(tool).map_err(|_| {
+            Problem::new(Code::InputInvalid, format!("`{tool}` cannot be the name of a tool's folder."))
+                .fix("Name another with --tool.")
+        })?;
+        check_session(session)?;
+        let level = worst.map_or(VerdictLevel::Valid, |finding| finding.level);
+        let is_incomplete = level == VerdictLevel::Incomplete;
+        if let Some(finding) = worst
+            && level > VerdictLevel::Unverified
+            && !(is_incomplete && self.arguments.accept_incomplete)
+        {
+            return Err(refusal(finding));
+        }
+        let Some(records) = &chain.records else {
+            let problem = chain.problem.clone();
+            return Err(problem.unwrap_or_else(|| Problem::new(Code::ChainUnreadable, "It cannot be read.")));
+        };
+        let signer = capsid_seal::imported::foreign_signer(records);
+        // What is to go on here must be whole, and named as its records say.
+        let goes_on = signer.is_none()
+            && !is_incomplete
+            && records.total > 0
+            && sealed_name(&chain.source)
+                .is_none_or(|sealed| sealed == (tool.to_owned(), session.to_owned()));
+        let (path, tenant) = match goes_on {
+            true => self.home.chain(tool, session),
+            false => {
+                let own = || records.runs.first().map(|run| run.signer.clone());
+                let folder = signer.clone().or_else(own).unwrap_or_else(|| "unknown".to_owned());
+                (imported::path_of(self.home, &folder, tool, session), None)
+            }
+        };
+        *target = Some(path.clone());
+        let source = &chain.source;
+        if self.arguments.dry_run {
+            return would_import(&path, tenant.as_deref(), source);
+        }
+        let done = ChainWriter::open(&path)?.import(tenant.as_deref(), source.records()?)?;
+        if !goes_on {
+            let note = ImportNote {
+                source: self.path.to_string_lossy().into_owned(),
+                level: level.as_str().to_owned(),
+                require: self.policy.require.as_str().to_owned(),
+                count: records.length,
+                head: records.head.clone(),
+                is_incomplete,
+            };
+            note.write(&path)?;
+            if let Some(signer) = &signer {
+                imported::keep_keys(self.home, signer, &self.keys_of(chain))?;
+            }
+        }
+        Ok(done)
+    }
+
+    /// The keys that came with a chain and signed it.
+    fn keys_of(&self, chain: &CollectedChain) -> Vec<PublicKey> {
+        let runs = || chain.records.iter().flat_map(|records| &records.runs);
+        let signed = |key: &&PublicKey| runs().any(|run| run.signer == key.fingerprint());
+        let came = keys_for(self.home, self.path, self.sources);
+        let keys: Vec<PublicKey> = came.iter().map(|trusted| trusted.key).collect();
+        keys.iter().filter(signed).copied().collect()
+    }
+
+    fn print(&self, done: &ImportOutcome) {
+        let name = format!("{}/{}", inert_line(&done.tool), inert_line(&done.session));
+        let is_foreign = done.path.as_ref().is_some_and(|path| path.starts_with(imported::folder(self.home)));
+        let place = if is_foreign { " -> imported/" } else { "" };
+        match &done.outcome {
+            Ok(imported) if self.arguments.dry_run && imported.added > 0 => {
+                output::line(format_args!("would import {name}: {} capsules{place}", imported.added));
+            }
+            Ok(ImportedRecords { added: 0, known }) => {
+                output::line(format_args!(
+                    "{} {name}: {known} capsules",
+                    paint(DIM, "skip (already imported)")
+                ));
+            }
+            Ok(imported) => {
+                let word = paint(GOOD, "imported");
+                output::line(format_args!("{word} {name}: {} capsules{place}", imported.added));
+            }
+            Err(problem) => {
+                let label = inert_line(&done.label);
+                let word = paint(BAD, "refused");
+                output::line(format_args!("{word} {label}: {}", inert_line(&problem.message)));
+                problem.fix.iter().for_each(|fix| {
+                    output::line(format_args!("  {} {}", paint(DIM, "fix:"), inert_line(fix)))
+                });
+            }
+        }
+        if done.outcome.is_ok() && done.level != VerdictLevel::Valid {
+            let level = done.level.as_str();
+            output::talk(format_args!("  {} {level}; `capsid trail verify` says why", paint(WARN, "note:")));
+        }
+    }
+}
+
+fn refusal(finding: &Finding) -> Problem {
+    let code = match finding.level {
+        VerdictLevel::Unreadable => Code::ChainUnreadable,
+        _ => Code::ChainBroken,
+    };
+    let fix = match (&finding.fix, finding.level) {
+        (_, VerdictLevel::Incomplete) => {
+            "Ask for a complete copy; or --accept-incomplete takes what is there, and it stays incomplete."
+        }
+        (Some(fix), _) => fix,
+        (None, _) => "Ask for an unbroken copy; nothing of this one was taken in.",
+    };
+    Problem::new(code, format!("It does not verify: {}", finding.message)).fix(fix)
+}
+
+/// The tool and the session that the first record names.
+fn sealed_name(chain: &ChainSource) -> Option<(String, String)> {
+    let first = chain.records().ok()?.next()?.ok()?;
+    let content = parse(&first.canonical).ok()?;
+    let session = content.at(&["context", "session_id"]).and_then(ExactJson::as_str)?;
+    Some((content.text("domain")?.to_owned(), session.to_owned()))
 }
 
 /// What an import would come to, without writing anything.
@@ -159,53 +330,11 @@ fn names(arguments: &TrailImportArgs, chain: &ChainSource) -> Result<(String, St
     Ok((tool.ok_or_else(missing)?, session.ok_or_else(missing)?))
 }
 
-/// Keys that came with the chains and signed what was taken in become known, which is less than vouched for.
-fn register_keys(home: &TrailHome, sources: &ChainSources, done: &[ImportOutcome]) -> Result<()> {
-    let here = capsid_seal::keys::load_home(home.root());
-    let signed = |key: &&PublicKey| {
-        let imported = done.iter().filter(|done| done.outcome.is_ok());
-        imported
-            .flat_map(|done| &done.signers)
-            .any(|name| *name == key.fingerprint() || *name == key.short_fingerprint())
-    };
-    let is_new = |key: &&PublicKey| !here.iter().any(|trusted| trusted.key == **key);
-    let fresh: Vec<&PublicKey> = sources.keys.iter().filter(signed).filter(is_new).collect();
-    for key in fresh {
-        known::register(home.root(), key)?;
-        output::talk(format_args!(
-            "{} {} came with the chains and is known from now on; `capsid key pin` vouches for it",
-            paint(NAME, "key:"),
-            key.fingerprint()
-        ));
-    }
-    Ok(())
-}
-
-fn print(done: &ImportOutcome, dry_run: bool) {
-    let name = format!("{}/{}", inert_line(&done.tool), inert_line(&done.session));
-    match &done.outcome {
-        Ok(imported) if dry_run && imported.added > 0 => {
-            output::line(format_args!("would import {name}: {} capsules", imported.added));
-        }
-        Ok(ImportedRecords { added: 0, known }) => {
-            output::line(format_args!("{} {name}: {known} capsules", paint(DIM, "skip (already imported)")));
-        }
-        Ok(imported) => {
-            output::line(format_args!("{} {name}: {} capsules", paint(GOOD, "imported"), imported.added));
-        }
-        Err(problem) => {
-            let label = inert_line(&done.label);
-            output::line(format_args!("{} {label}: {}", paint(BAD, "refused"), inert_line(&problem.message)));
-            problem
-                .fix
-                .iter()
-                .for_each(|fix| output::line(format_args!("  {} {}", paint(DIM, "fix:"), inert_line(fix))));
-        }
-    }
-}
-
 fn entry(done: &ImportOutcome) -> Value {
-    let mut entry = json!({"chain": done.label, "tool": done.tool, "session": done.session});
+    let mut entry = json!({
+        "chain": done.label, "tool": done.tool, "session": done.session, "level": done.level.as_str(),
+        "path": done.path,
+    });
     match &done.outcome {
         Ok(imported) => {
             entry["added"] = json!(imported.added);

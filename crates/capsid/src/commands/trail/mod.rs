@@ -10,6 +10,7 @@ mod import;
 mod inspect;
 mod install;
 mod list;
+mod migrate;
 mod requirement;
 pub(super) mod seal;
 mod verdict_text;
@@ -61,6 +62,7 @@ enum TrailCommand {
     Explore(explore::TrailExploreArgs),
     Export(export::TrailExportArgs),
     Import(import::TrailImportArgs),
+    Migrate(migrate::TrailMigrateArgs),
     Canonical(canonical::TrailCanonicalArgs),
     Disclose(disclose::TrailDiscloseArgs),
 }
@@ -96,6 +98,7 @@ pub fn run(arguments: &TrailArgs) -> Result<u8> {
         TrailCommand::Explore(arguments) => explore::run(arguments, &home),
         TrailCommand::Export(arguments) => export::run(arguments, &home),
         TrailCommand::Import(arguments) => import::run(arguments, &home),
+        TrailCommand::Migrate(arguments) => migrate::run(arguments, &home),
         TrailCommand::Canonical(arguments) => canonical::run(arguments),
         TrailCommand::Disclose(arguments) => disclose::run(arguments, &home),
     }

@@ -7,6 +7,7 @@ use capsid_seal::TrailHome;
 use capsid_seal::evidence::{
     CollectOptions, CollectedChain, CollectedEvidence, collect_home, collect_imported, collect_sources,
 };
+use capsid_seal::imported;
 use capsid_seal::keys::KeySet;
 use capsid_seal::sources::ChainSources;
 use capsid_seal::verdict::{DataPlace, TrailVerdict};
@@ -42,6 +43,9 @@ impl VerdictRequest<'_> {
         let text = name.to_str().unwrap_or_default();
         let is_name = !name.exists() && !text.contains('#') && is_plain_name(text);
         if is_name && let Ok(chain) = named(self.home, text) {
+            if chain.path().starts_with(imported::folder(self.home)) {
+                return Ok(VerdictTarget::Imported);
+            }
             return Ok(VerdictTarget::Home(BTreeSet::from([CollectedChain::name_of(&chain)])));
         }
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
