@@ -135,7 +135,7 @@ impl SignerClient {
     /// All heads, signed for this nonce by a key of the trust root.
     pub fn heads(&mut self, trust: &SignerTrust, nonce: &str) -> Result<HeadsStatement> {
         let (SignerReply::Heads { signature }, text) =
-            self.call(&SignerRequest::Heads { nonce: nonce.to_owned() }, &[])?
+            self.call(&SignerRequest::Heads { nonce: nonce.to_owned(), user: Some(trust.user) }, &[])?
         else {
             return Err(unexpected());
         };
@@ -146,7 +146,7 @@ impl SignerClient {
 
 /// The heads of a user: from the service, else from its heads file.
 ///
-/// The service tells its heads to their user only, so root and others read the file.
+/// The service answers their user and root only, so others read the file.
 pub fn load_heads(trust: &SignerTrust) -> Result<HeadsStatement> {
     let nonce = hex(&random_seed()?);
     let asked = SignerClient::connect(&trust.socket).and_then(|mut client| client.heads(trust, &nonce));
