@@ -275,8 +275,12 @@ impl UserSigner {
 
 /// The lock that a service, or root at work on the files, holds.
 pub fn lock_folder(folder: &Path) -> capsid_model::Result<Lock> {
-    refuse_link(&folder.join("lock"))?;
-    Lock::acquire(&folder.join("lock"), "The state of the signing service", Duration::from_millis(500))
+    let lock = folder.join("lock");
+    refuse_link(&lock)?;
+    // Who can open the file can hold its lock, and then the service would not start.
+    files::create_private(&lock)?;
+    crate::trust_root::set_mode(&lock, 0o600)?;
+    Lock::acquire(&lock, "The state of the signing service", Duration::from_millis(500))
 }
 
 /// Root works in folders of the service's account too, and must write through no link of that account.
