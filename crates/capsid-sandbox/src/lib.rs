@@ -21,6 +21,7 @@ mod plans;
 mod private_tree;
 mod program;
 mod stop;
+mod system_tool;
 mod validation;
 
 pub use agent::{AgentEnd, AgentRequest, AgentRun, find_agent, run_agent, run_agent_at};
@@ -36,4 +37,5 @@ pub use limits::{LimitHit, ProcessLimits, unlimited_resources};
 pub use ownership::{give_copy_to_sandbox, take_from_sandbox};
 pub use private_tree::{ViewUnavailable, probe_private_tree};
 pub use stop::stop_process;
+pub use system_tool::{SystemToolOutput, run_system_tool};
 pub use validation::{FinishedProcess, ProcessEnd, run_validation, run_validation_at};

@@ -19,6 +19,11 @@ pub trait RecordSigner: Send + Sync + Debug {
     /// The key that verifies what is signed now.
     fn public(&self) -> PublicKey;
 
+    /// All keys that it signed with, oldest first.
+    fn keys(&self) -> Vec<PublicKey> {
+        vec![self.public()]
+    }
+
     /// Signs texts that follow each other. Asked again for the same texts, it gives the same signatures.
     ///
     /// `signer_unreachable` and `signer_busy` mean "later"; the records stay pending.

@@ -56,6 +56,11 @@ impl Sealer {
         self.service.as_ref().map_or_else(|| self.key.public(), |service| service.public())
     }
 
+    /// The keys that verify what was sealed so far, oldest first: a service may have had others before.
+    pub fn own_keys(&self) -> Vec<PublicKey> {
+        self.service.as_ref().map_or_else(|| vec![self.key.public()], |service| service.keys())
+    }
+
     pub(crate) fn key(&self) -> &SigningKey {
         &self.key
     }

@@ -82,7 +82,7 @@ fn nothing_is_recorded_of_a_chain_that_is_not_valid_and_own() {
         append(&mut ChainWriter::open(&path).unwrap(), None, &["late"]).unwrap();
         edit(&path);
         let own = OwnChain { tool: "codex", session: "s", database: &path, tenant: None, checkpoint: None };
-        let verdict = own.verify(root, sealer().public()).unwrap();
+        let verdict = own.verify(root, &[sealer().public()]).unwrap();
         verdict.refusal.map(|problem| problem.code)
     };
     let sql = |text: &'static str| {
@@ -129,7 +129,7 @@ fn a_retired_key_is_own_only_below_the_counts_recorded_before_its_rotation() {
     assert_eq!(append(&mut ChainWriter::open(&path).unwrap(), None, &["forged"]).unwrap().total, 4);
     assert_eq!(go_on(root, &path, &new).unwrap_err().code, Code::ChainNotOwn);
     let own = OwnChain { tool: "codex", session: "s", database: &path, tenant: None, checkpoint: None };
-    let refusal = own.verify(root, new.public()).unwrap().refusal.unwrap();
+    let refusal = own.verify(root, &[new.public()]).unwrap().refusal.unwrap();
     assert_eq!(refusal.code, Code::ChainNotOwn);
     assert!(refusal.message.contains("retired at record 3"), "{}", refusal.message);
 }

@@ -132,36 +132,36 @@ impl SignerClient {
         }
     }
 
-    /// All heads, signed for this nonce by a key of the trust root.
-    pub fn heads(&mut self, trust: &SignerTrust, nonce: &str) -> Result<HeadsStatement> {
+    /// All heads, stated for this nonce: the text and its signature, which is not checked yet.
+    fn state_heads(&mut self, trust: &SignerTrust, nonce: &str) -> Result<(String, String)> {
         let (SignerReply::Heads { signature }, text) =
-            self.call(&SignerRequest::Heads { nonce: nonce.to_owned() }, &[])?
+            self.call(&SignerRequest::Heads { nonce: nonce.to_owned(), user: Some(trust.user) }, &[])?
         else {
             return Err(unexpected());
         };
-        let text = String::from_utf8(text).map_err(|_| unexpected())?;
-        check_statement(trust, &text, &signature, Some(nonce))
+        Ok((String::from_utf8(text).map_err(|_| unexpected())?, signature))
     }
 }
 
 /// The heads of a user: from the service, else from its heads file.
 ///
-/// The service tells its heads to their user only, so root and others read the file.
+/// The service answers their user and root only, so others read the file.
 pub fn load_heads(trust: &SignerTrust) -> Result<HeadsStatement> {
     let nonce = hex(&random_seed()?);
-    let asked = SignerClient::connect(&trust.socket).and_then(|mut client| client.heads(trust, &nonce));
-    let from_file = match asked {
-        Ok(statement) => return Ok(statement),
-        Err(_) => read_heads_file(trust)?,
-    };
-    from_file.ok_or_else(|| {
+    let asked = SignerClient::connect(&trust.socket).and_then(|mut client| client.state_heads(trust, &nonce));
+    if let Ok((text, signature)) = asked {
+        // An answer that does not hold is a finding; no older statement stands in for it.
+        return check_statement(trust, &text, &signature, Some(&nonce));
+    }
+    read_heads_file(trust)?.ok_or_else(|| {
         let message = "The signing service did not answer and its heads file cannot be read.";
         Problem::new(Code::SignerUnreachable, message).fix("Start it: `sudo systemctl start capsid-signer`.")
     })
 }
 
 fn read_heads_file(trust: &SignerTrust) -> Result<Option<HeadsStatement>> {
-    let Some(file) = files::read_optional(&trust.heads)? else { return Ok(None) };
+    // Whatever keeps the file from being read: there is no statement.
+    let Ok(Some(file)) = files::read_optional(&trust.heads) else { return Ok(None) };
     let signed = file.strip_suffix('\n').and_then(|file| {
         let (text, signature) = file.rsplit_once("signature ")?;
         Some((text, signature))

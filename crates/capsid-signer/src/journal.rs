@@ -12,6 +12,14 @@ use std::path::{Path, PathBuf};
 /// How many entries may be written and not yet synced: two for each connection of a user.
 pub const MAX_UNSYNCED: u64 = 2 * crate::rules::MAX_CONNECTIONS as u64;
 
+/// An append that failed.
+#[derive(Debug)]
+pub struct AppendFailure {
+    pub problem: Problem,
+    /// Whether the file is as it was before.
+    pub is_intact: bool,
+}
+
 /// A journal that is appended to.
 #[derive(Debug)]
 pub struct SignerJournal {
@@ -28,7 +36,11 @@ impl SignerJournal {
         let mut options = OpenOptions::new();
         options.create(true).truncate(false).read(true).write(true);
         #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        {
+            use std::os::unix::fs::OpenOptionsExt;
+            let no_link = i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).unwrap_or_default();
+            options.mode(0o600).custom_flags(no_link);
+        }
         let mut file = options.open(path).map_err(fail)?;
         let (state, length) = read_entries(path, &mut file)?;
         if file.metadata().map_err(fail)?.len() != length {
@@ -53,15 +65,15 @@ impl SignerJournal {
         self.file.try_clone().map_err(|error| Problem::io("open", &self.path, &error))
     }
 
-    /// Appends bytes of whole entries. An error leaves the file as it was, or else says so by its own error.
-    pub fn append(&mut self, bytes: &[u8]) -> Result<()> {
+    /// Appends bytes of whole entries.
+    pub fn append(&mut self, bytes: &[u8]) -> std::result::Result<(), AppendFailure> {
         let write = |file: &mut File, length: u64| {
             file.seek(SeekFrom::Start(length))?;
             file.write_all(bytes)
         };
         if let Err(error) = write(&mut self.file, self.length) {
-            self.file.set_len(self.length).map_err(|error| Problem::io("write", &self.path, &error))?;
-            return Err(Problem::io("write", &self.path, &error));
+            let is_intact = self.file.set_len(self.length).is_ok();
+            return Err(AppendFailure { problem: Problem::io("write", &self.path, &error), is_intact });
         }
         self.length += bytes.len() as u64;
         Ok(())

@@ -3,7 +3,7 @@
 use crate::peer::peer_user;
 use crate::rules::refusal::SignerRefusal;
 use crate::rules::{MAX_CONNECTIONS, MAX_REQUEST_BYTES};
-use crate::state_files::user_folder;
+use crate::state_files::{list_users, user_folder};
 use crate::user_signer::{JOURNAL_FILE, UserSigner};
 use crate::wire::{MAX_ADOPTED, SignerReply, SignerRequest, read_frame, split_texts, write_frame};
 use capsid_model::{Clock, Problem, Result};
@@ -35,6 +35,19 @@ impl SignerService {
         Arc::new(Self { state: state.to_owned(), clock, users, connections })
     }
 
+    /// The socket that systemd hands over as the standard input; nothing when that is something else.
+    pub fn inherit_listener() -> Result<Option<UnixListener>> {
+        use std::os::fd::AsFd;
+        let stdin = std::io::stdin();
+        if !rustix::net::sockopt::socket_acceptconn(stdin.as_fd()).unwrap_or(false) {
+            return Ok(None);
+        }
+        let socket = stdin.as_fd().try_clone_to_owned();
+        let socket =
+            socket.map_err(|error| Problem::io("take", Path::new("the inherited socket"), &error))?;
+        Ok(Some(UnixListener::from(socket)))
+    }
+
     /// Listens at a path. Everybody may connect: the system says who does.
     pub fn listen(socket: &Path) -> Result<UnixListener> {
         let fail = |error: std::io::Error| Problem::io("listen at", socket, &error);
@@ -50,6 +63,7 @@ impl SignerService {
 
     /// Serves until the process ends.
     pub fn run(self: &Arc<Self>, listener: &UnixListener) {
+        self.open_users();
         let service = Arc::clone(self);
         std::thread::spawn(move || service.write_heads_forever());
         for stream in listener.incoming() {
@@ -66,6 +80,12 @@ impl SignerService {
 
     fn serve_connection(&self, mut stream: UnixStream) {
         let Ok(user) = peer_user(&stream) else { return };
+        // Whoever has no key here costs no more than this. Root asks for others.
+        if user != 0 && !self.is_set_up(user) {
+            let _ = stream.set_write_timeout(Some(Duration::from_secs(1)));
+            let _ = write_frame(&mut stream, &SignerReply::Refused(not_set_up(user)), &[]);
+            return;
+        }
         let timeouts = [stream.set_read_timeout(Some(PATIENCE)), stream.set_write_timeout(Some(PATIENCE))];
         if timeouts.iter().any(std::result::Result::is_err) {
             return;
@@ -86,8 +106,11 @@ impl SignerService {
     /// Answers a request of a user: the reply, and a text that follows it.
     pub fn answer(&self, user: u32, request: &SignerRequest, payload: &[u8]) -> (SignerReply, String) {
         let answered = match request {
-            SignerRequest::Heads { nonce } => self
-                .user(user)
+            SignerRequest::Heads { user: Some(other), .. } if user != 0 && *other != user => {
+                Err(SignerRefusal::refused("Only root may ask for the heads of another user."))
+            }
+            SignerRequest::Heads { nonce, user: named } => self
+                .user(named.unwrap_or(user))
                 .and_then(|signer| signer.heads(Some(nonce), &*self.clock))
                 .map(|(text, signature)| (SignerReply::Heads { signature }, text)),
             _ => self.answer_plain(user, request, payload).map(|reply| (reply, String::new())),
@@ -134,13 +157,26 @@ impl SignerService {
             return Ok(Arc::clone(signer));
         }
         let folder = user_folder(&self.state, user);
-        if !folder.join(JOURNAL_FILE).exists() {
-            let message = format!("The signing service is not set up for the user id {user}.");
-            return Err(SignerRefusal::refused(message));
+        if !self.is_set_up(user) {
+            return Err(not_set_up(user));
         }
         let signer = Arc::new(UserSigner::open(&folder, user, &*self.clock)?);
         users.insert(user, Arc::clone(&signer));
         Ok(signer)
+    }
+
+    fn is_set_up(&self, user: u32) -> bool {
+        user_folder(&self.state, user).join(JOURNAL_FILE).exists()
+    }
+
+    /// Opens all users at once: the heads file of a service that was killed may be older than its journal, and a
+    /// journal that cannot be used shows in the log of the system.
+    fn open_users(&self) {
+        for user in list_users(&self.state) {
+            if let Err(refusal) = self.user(user) {
+                eprintln!("capsid-signer: user {user}: {}: {}", refusal.code, refusal.message);
+            }
+        }
     }
 
     /// Large files are written less often.
@@ -156,6 +192,10 @@ impl SignerService {
             std::thread::sleep(HEADS_INTERVAL.max(start.elapsed() * 20));
         }
     }
+}
+
+fn not_set_up(user: u32) -> SignerRefusal {
+    SignerRefusal::refused(format!("The signing service is not set up for the user id {user}."))
 }
 
 /// A place among the connections of a user.

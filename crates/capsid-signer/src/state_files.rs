@@ -4,11 +4,12 @@ use crate::journal::SignerJournal;
 use crate::rules::entry::EpochReason;
 use crate::rules::signer_state::SignerState;
 use crate::user_signer::{
-    HEADS_FILE, JOURNAL_FILE, KEY_FILE, NEXT_KEY_FILE, epoch_event, list_epochs, lock_folder,
+    HEADS_FILE, JOURNAL_FILE, KEY_FILE, NEXT_KEY_FILE, UserSigner, epoch_event, list_epochs, lock_folder,
+    refuse_link,
 };
 use crate::wire::TrustedEpoch;
 use capsid_disk::files;
-use capsid_model::{Code, Problem, Result, Time};
+use capsid_model::{Clock, Code, Problem, Result, Time};
 use capsid_seal::SigningKey;
 use std::path::{Path, PathBuf};
 
@@ -22,6 +23,14 @@ pub struct FileOwner {
 /// The folder of a user.
 pub fn user_folder(state: &Path, user: u32) -> PathBuf {
     state.join(user.to_string())
+}
+
+/// The users that have a folder.
+pub fn list_users(state: &Path) -> Vec<u32> {
+    let entries = std::fs::read_dir(state).into_iter().flatten().flatten();
+    let mut users: Vec<u32> = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    users.sort_unstable();
+    users
 }
 
 /// Makes a user's folder with a key and the first entry of the journal, unless it is there; the keys over time.
@@ -52,12 +61,28 @@ pub fn read_epochs(state: &Path, user: u32) -> Result<Vec<TrustedEpoch>> {
     Ok(list_epochs(&SignerJournal::load(&journal)?))
 }
 
+/// Writes the heads once more, before the service is gone for good.
+pub fn write_last_heads(state: &Path, user: u32, owner: Option<FileOwner>, clock: &dyn Clock) -> Result<()> {
+    let folder = user_folder(state, user);
+    if !folder.join(JOURNAL_FILE).exists() {
+        return Ok(());
+    }
+    for name in [KEY_FILE, NEXT_KEY_FILE, JOURNAL_FILE, HEADS_FILE] {
+        refuse_link(&folder.join(name))?;
+    }
+    let signer = UserSigner::open(&folder, user, clock)?;
+    signer.write_heads(clock).map_err(|refusal| refusal.to_problem())?;
+    drop(signer);
+    own_files(&folder, owner)
+}
+
 /// Copies key and journal of a user. The service may run: a journal only grows.
 pub fn backup(state: &Path, user: u32, to: &Path) -> Result<()> {
     let folder = user_folder(state, user);
     let copy = user_folder(to, user);
     files::create_private_folder(&copy)?;
     for name in [KEY_FILE, JOURNAL_FILE] {
+        refuse_link(&folder.join(name))?;
         let bytes = require_bytes(&folder.join(name))?;
         files::replace_secret(&copy.join(name), &bytes)?;
     }
@@ -94,6 +119,7 @@ pub fn reset(
     make_folder(&folder, owner)?;
     let _lock = lock_folder(&folder)?;
     let journal = folder.join(JOURNAL_FILE);
+    refuse_link(&journal)?;
     let known = SignerJournal::load(&journal).unwrap_or_default();
     if known.epochs().is_empty() && journal.exists() {
         let aside = folder.join(format!("journal.damaged-{}", now.0));
@@ -115,7 +141,7 @@ fn append_epoch(folder: &Path, reason: EpochReason, seed: &[u8; 32], now: Time) 
     let event = epoch_event(reason, &SigningKey::from_seed(seed).public(), [0; 64])?;
     for (entry, bytes, hash) in state.chain_entries(vec![event], now.0) {
         state.apply(&entry, hash, journal.length()).map_err(|why| Problem::new(Code::SignerDamaged, why))?;
-        journal.append(&bytes)?;
+        journal.append(&bytes).map_err(|failure| failure.problem)?;
     }
     let synced = journal.handle()?.sync_all();
     synced.map_err(|error| Problem::io("sync", &folder.join(JOURNAL_FILE), &error))?;
@@ -132,6 +158,9 @@ fn require_bytes(path: &Path) -> Result<Vec<u8>> {
 /// Everybody may pass through, to the heads; nobody may list it.
 fn make_folder(folder: &Path, owner: Option<FileOwner>) -> Result<()> {
     files::create_folder(folder)?;
+    if std::fs::symlink_metadata(folder).is_ok_and(|meta| !meta.is_dir()) {
+        return Err(Problem::new(Code::SignerDamaged, format!("`{}` is not a folder.", folder.display())));
+    }
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
@@ -146,14 +175,14 @@ fn own_files(folder: &Path, owner: Option<FileOwner>) -> Result<()> {
     names
         .iter()
         .map(|name| folder.join(name))
-        .filter(|path| path.exists())
-        .try_for_each(|path| change_owner(&path, owner))
+        .filter(|path| std::fs::symlink_metadata(path).is_ok())
+        .try_for_each(|path| refuse_link(&path).and_then(|()| change_owner(&path, owner)))
 }
 
 #[cfg(unix)]
 fn change_owner(path: &Path, owner: Option<FileOwner>) -> Result<()> {
     let Some(FileOwner { user, group }) = owner else { return Ok(()) };
-    std::os::unix::fs::chown(path, Some(user), Some(group))
+    std::os::unix::fs::lchown(path, Some(user), Some(group))
         .map_err(|error| Problem::io("change", path, &error))
 }
 

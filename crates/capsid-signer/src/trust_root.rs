@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 
 /// The folder that verification trusts.
 pub const TRUST_FOLDER: &str = "/etc/capsid/signer.d";
+/// The folder above it. Whoever writes there decides about the one below.
+const CONFIG_FOLDER: &str = "/etc/capsid";
 /// The service's socket.
 pub const SOCKET: &str = "/run/capsid-signer/sock";
 /// The service's own folder.
@@ -39,6 +41,7 @@ impl SignerTrust {
     pub fn load(folder: &Path, user: u32) -> Result<Option<Self>> {
         let path = Self::path(folder, user);
         let Some(text) = files::read_optional(&path)? else { return Ok(None) };
+        refuse_writable(files::parent_folder(folder))?;
         refuse_writable(folder)?;
         refuse_writable(&path)?;
         let trust: Self = serde_json::from_str(&text).map_err(|error| invalid(&path, &error.to_string()))?;
@@ -50,7 +53,11 @@ impl SignerTrust {
 
     /// The service that signs a home; nothing when none does.
     pub fn find_by_home(folder: &Path, home: &Path) -> Result<Option<Self>> {
-        let Ok(entries) = std::fs::read_dir(folder) else { return Ok(None) };
+        let entries = match std::fs::read_dir(folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(Problem::io("list", folder, &error)),
+        };
         let mut users: Vec<u32> = entries
             .filter_map(|entry| entry.ok()?.file_name().to_str()?.strip_suffix(".json")?.parse().ok())
             .collect();
@@ -63,12 +70,34 @@ impl SignerTrust {
         Ok(None)
     }
 
-    /// Writes the file. Everybody may read it.
+    /// The service that signs what `user` seals in a home now; nothing when the home's own key does.
+    pub fn find_active(folder: &Path, user: u32, home: &Path) -> Result<Option<Self>> {
+        Ok(Self::load(folder, user)?.filter(|trust| trust.is_active && is_same_path(&trust.home, home)))
+    }
+
+    /// Whether a path is the home, or in it.
+    pub fn holds(&self, path: &Path) -> bool {
+        let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let real = |path: &Path| path.canonicalize().ok();
+        absolute.starts_with(&self.home)
+            || matches!((real(path), real(&self.home)), (Some(path), Some(home)) if path.starts_with(&home))
+    }
+
+    /// Writes the file. Everybody may read it, whatever the umask of the one who calls.
     pub fn save(&self, folder: &Path) -> Result<()> {
-        files::create_folder(folder)?;
+        make_public_folder(folder)?;
         let text = serde_json::to_string_pretty(self)
             .map_err(|error| Problem::new(Code::Internal, format!("The keys cannot be written: {error}.")))?;
-        files::replace(&Self::path(folder, self.user), format!("{text}\n").as_bytes())
+        let path = Self::path(folder, self.user);
+        files::replace(&path, format!("{text}\n").as_bytes())?;
+        set_mode(&path, 0o644)
+    }
+
+    /// Puts the keys of the journal in the place of those that are listed. Keys that the journal does not know any more
+    /// stay before them, so that what they signed verifies.
+    pub fn set_epochs(&mut self, journal: Vec<TrustedEpoch>) {
+        self.epochs.retain(|old| !journal.iter().any(|epoch| epoch.key == old.key));
+        self.epochs.extend(journal);
     }
 
     /// All keys of the service, oldest first.
@@ -80,6 +109,30 @@ impl SignerTrust {
     pub fn current_key(&self) -> Result<PublicKey> {
         self.keys()?.pop().ok_or_else(|| Problem::new(Code::KeyMissing, "The signing service has no key."))
     }
+}
+
+/// Makes a folder of root that everybody may read, and the one above it.
+fn make_public_folder(folder: &Path) -> Result<()> {
+    let above = files::parent_folder(folder);
+    for missing in [above, folder].into_iter().filter(|folder| !folder.exists()) {
+        files::create_folder(missing)?;
+        set_mode(missing, 0o755)?;
+    }
+    Ok(())
+}
+
+/// Sets who may do what with a file.
+#[cfg(unix)]
+pub fn set_mode(path: &Path, mode: u32) -> Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode))
+        .map_err(|error| Problem::io("change", path, &error))
+}
+
+/// There is no such thing here.
+#[cfg(not(unix))]
+pub fn set_mode(_path: &Path, _mode: u32) -> Result<()> {
+    Ok(())
 }
 
 /// Two spellings of one folder are one home, also where it is gone.
@@ -94,7 +147,7 @@ fn is_same_path(left: &Path, right: &Path) -> bool {
 fn refuse_writable(path: &Path) -> Result<()> {
     use std::os::unix::fs::MetadataExt;
     let meta = std::fs::metadata(path).map_err(|error| Problem::io("read", path, &error))?;
-    if !path.starts_with(TRUST_FOLDER) || (meta.uid() == 0 && meta.mode() & 0o022 == 0) {
+    if !path.starts_with(CONFIG_FOLDER) || (meta.uid() == 0 && meta.mode() & 0o022 == 0) {
         return Ok(());
     }
     Err(invalid(path, "others than root may write it"))

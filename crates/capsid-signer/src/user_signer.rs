@@ -27,6 +27,7 @@ pub const NEXT_KEY_FILE: &str = "key.next";
 pub const JOURNAL_FILE: &str = "journal";
 /// The name of the signed heads.
 pub const HEADS_FILE: &str = "heads";
+const WRITE_FAILED: &str = "The service could not write its journal. It must be started again.";
 /// Chains that are adopted with one sync.
 const ADOPT_GROUP: usize = 4;
 
@@ -108,16 +109,13 @@ impl UserSigner {
     pub fn catch_up(&self, texts: &[&str], signatures: &[String], clock: &dyn Clock) -> Answer<SignerReply> {
         let records = parse_records(texts)?;
         let mut shared = self.shared()?;
-        let keys: Vec<PublicKey> = shared
-            .state
-            .epochs()
-            .iter()
-            .filter_map(|epoch| PublicKey::from_hex(&hex(&epoch.key)).ok())
-            .collect();
-        let is_ours = |record: &RecordText, signature: &String| {
-            let hash = hex(&record.hash);
-            keys.iter().any(|key| key.verifies(&hash, signature))
-        };
+        shared
+            .bucket
+            .withdraw(records.len() as u64, clock.ticks())
+            .map_err(|wait| SignerRefusal::busy(&format!("{RECORDS_PER_SECOND} records a second"), wait))?;
+        // A key that was replaced may have been lost to somebody, so only the present one counts.
+        let key = shared.key.public();
+        let is_ours = |record: &RecordText, signature: &String| key.verifies(&hex(&record.hash), signature);
         if signatures.len() != records.len() || !records.iter().zip(signatures).all(|(r, s)| is_ours(r, s)) {
             return Err(SignerRefusal::refused("A record does not carry a signature of this service."));
         }
@@ -220,9 +218,7 @@ impl UserSigner {
     fn shared(&self) -> Answer<MutexGuard<'_, UserShared>> {
         match self.shared.lock() {
             Ok(shared) if !self.has_failed.load(Ordering::Acquire) => Ok(shared),
-            _ => Err(SignerRefusal::damaged(
-                "The service could not write its journal. It must be started again.",
-            )),
+            _ => Err(SignerRefusal::damaged(WRITE_FAILED)),
         }
     }
 
@@ -231,9 +227,12 @@ impl UserSigner {
         let mut entries = shared.state.chain_entries(events, now.0);
         let bytes: Vec<u8> = entries.iter().flat_map(|(_, bytes, _)| bytes.iter().copied()).collect();
         let mut offset = shared.journal.length();
-        if let Err(problem) = shared.journal.append(&bytes) {
+        if let Err(failure) = shared.journal.append(&bytes) {
+            if failure.is_intact {
+                return Err(SignerRefusal::busy("the disk of the service", 5_000));
+            }
             self.has_failed.store(true, Ordering::Release);
-            return Err(problem.into());
+            return Err(failure.problem.into());
         }
         self.written.store(shared.journal.length(), Ordering::Release);
         for (entry, bytes, hash) in entries.drain(..) {
@@ -248,6 +247,10 @@ impl UserSigner {
 
     fn sync_to(&self, end: u64) -> Answer<()> {
         let mut synced = self.synced.lock().map_err(|_| SignerRefusal::damaged("A sync did not end."))?;
+        // After an error the system calls the next sync good, although what was to be written is lost.
+        if self.has_failed.load(Ordering::Acquire) {
+            return Err(SignerRefusal::damaged(WRITE_FAILED));
+        }
         if *synced < end {
             let written = self.written.load(Ordering::Acquire);
             if let Err(error) = self.sync_file.sync_data() {
@@ -272,7 +275,24 @@ impl UserSigner {
 
 /// The lock that a service, or root at work on the files, holds.
 pub fn lock_folder(folder: &Path) -> capsid_model::Result<Lock> {
-    Lock::acquire(&folder.join("lock"), "The state of the signing service", Duration::from_millis(500))
+    let lock = folder.join("lock");
+    refuse_link(&lock)?;
+    // Who can open the file can hold its lock, and then the service would not start.
+    files::create_private(&lock)?;
+    crate::trust_root::set_mode(&lock, 0o600)?;
+    Lock::acquire(&lock, "The state of the signing service", Duration::from_millis(500))
+}
+
+/// Root works in folders of the service's account too, and must write through no link of that account.
+pub fn refuse_link(path: &Path) -> capsid_model::Result<()> {
+    match std::fs::symlink_metadata(path) {
+        Ok(meta) if !meta.is_file() => {
+            let message = format!("`{}` is not a plain file.", path.display());
+            Err(Problem::new(Code::SignerDamaged, message)
+                .fix("Find out who put it there before you go on: only the service writes in this folder."))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The keys over time, as they are told.

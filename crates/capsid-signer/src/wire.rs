@@ -23,7 +23,12 @@ pub enum SignerRequest {
     /// Learn records again that carry the service's own signature.
     CatchUp { lengths: Vec<u32>, signatures: Vec<String> },
     /// State all heads.
-    Heads { nonce: String },
+    Heads {
+        nonce: String,
+        /// Root may ask for those of another user.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        user: Option<u32>,
+    },
     /// Say how things are.
     Status,
     /// Take chains over.

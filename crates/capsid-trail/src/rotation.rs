@@ -61,7 +61,7 @@ impl SessionSealer<'_> {
             tenant,
             checkpoint: tenant.is_none().then_some(checkpoint.as_path()),
         };
-        let own = own.verify(self.home.root(), self.sealer.public())?;
+        let own = own.verify(self.home.root(), &self.sealer.own_keys())?;
         if let Some(problem) = own.refusal {
             return Err(problem);
         }

@@ -41,6 +41,8 @@ pub struct SealOutcome {
     pub head: Option<String>,
     /// Actions left for the next time, since a result is still to come.
     pub held_back: u64,
+    /// Records that wait for a signature of the service. They are in `appended`, not in `total`.
+    pub pending: u64,
     /// What else the transcript held.
     pub report: ReadReport,
 }
@@ -94,6 +96,7 @@ impl SessionSealer<'_> {
             total: appended.total,
             head: appended.head,
             held_back: batch.held_back,
+            pending: appended.pending,
             report,
         })
     }
@@ -109,7 +112,7 @@ impl SessionSealer<'_> {
             tenant,
             checkpoint: Some(&chain_path.checkpoint),
         };
-        let own = own.verify(self.home.root(), self.sealer.public())?;
+        let own = own.verify(self.home.root(), &self.sealer.own_keys())?;
         let verdict = own.records;
         let Some(head) = verdict.head.clone().filter(|_| verdict.valid) else {
             return Ok(FinishOutcome { verdict, recorded: false });
@@ -257,6 +260,7 @@ impl<'a> ActionBatch<'a> {
         self.so_far.skipped += appended.skipped;
         self.so_far.total = appended.total;
         self.so_far.head = appended.head;
+        self.so_far.pending = appended.pending;
         Ok(())
     }
 

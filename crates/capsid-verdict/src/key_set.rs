@@ -106,6 +106,14 @@ impl KeySet {
         named.filter(usable).copied().collect()
     }
 
+    /// Makes every own key a retired one, and puts its place among the own keys at `last` at most. Another key takes over.
+    pub fn retire_own(&mut self, last: u64) {
+        for trusted in self.keys.values_mut().filter(|trusted| trusted.origin == KeyOrigin::Own) {
+            trusted.origin = KeyOrigin::Retired;
+        }
+        self.epochs.values_mut().for_each(|epoch| *epoch = (*epoch).min(last));
+    }
+
     /// Says which of the home's own keys a key is, counted from the oldest.
     pub fn set_epoch(&mut self, key: &PublicKey, epoch: u64) {
         self.epochs.insert(key.hex(), epoch);
@@ -202,6 +210,20 @@ mod tests {
         assert_eq!(matching_keys(&set, &key(1).fingerprint()), [key(1)]);
         assert_eq!(matching_keys(&set, ""), [key(1)]);
         assert!(matching_keys(&set, &key(2).fingerprint()).is_empty());
+    }
+
+    #[test]
+    fn an_own_key_that_another_replaces_is_retired_and_comes_before_it() {
+        let mut set = KeySet::default();
+        set.add(key(1), KeyOrigin::Own);
+        set.set_epoch(&key(1), u64::MAX);
+        set.add(key(2), KeyOrigin::Pinned);
+        set.retire_own(9);
+        set.add(key(3), KeyOrigin::Own);
+        set.set_epoch(&key(3), 10);
+        let origin = |seed: u64| set.candidates(&key(seed).fingerprint())[0].origin;
+        assert_eq!([1, 2, 3].map(origin), [KeyOrigin::Retired, KeyOrigin::Pinned, KeyOrigin::Own]);
+        assert!(set.epoch(&key(1)) < set.epoch(&key(3)));
     }
 
     #[test]

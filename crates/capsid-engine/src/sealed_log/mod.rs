@@ -16,9 +16,10 @@ use capsid_model::exact::{ExactJson, parse};
 use capsid_model::hash::sha256_hex;
 use capsid_model::{Code, Problem, Result};
 use capsid_seal::chain::{ChainReader, ChainWriter, PendingRecord};
-use capsid_seal::keys::own;
 use capsid_seal::meta::{ChainOwner, Conversation, SharedChain, record_conversation};
 use capsid_seal::{StoredRecord, TrailHome, python_iso};
+use capsid_signer::home_sealer::open_sealer;
+use capsid_signer::layout::SignerLayout;
 use entry::{AcceptedChange, SealedEntry};
 use std::path::{Path, PathBuf};
 
@@ -86,19 +87,39 @@ impl LogChain {
         sealed.collect()
     }
 
-    /// What was sealed last.
+    /// What was sealed last, or waits for a signature.
     fn last_entry(&self) -> Result<Option<SealedEntry>> {
         let (path, tenant) = self.database();
         if !path.exists() {
             return Ok(None);
         }
-        let head = ChainReader::open(&path)?.head(tenant.as_deref())?;
+        let reader = ChainReader::open(&path)?;
+        if let Some(text) = reader.pending_texts(tenant.as_deref())?.last() {
+            return entry_in(text).map(Some);
+        }
+        let head = reader.head(tenant.as_deref())?;
         head.map(|stored| entry_of(&stored)).transpose()
+    }
+
+    /// All that was sealed of the log, and what waits for a signature.
+    fn all_entries(&self) -> Result<Vec<SealedEntry>> {
+        let (mut entries, _) = self.entries()?;
+        let (path, tenant) = self.database();
+        if path.exists() {
+            for text in ChainReader::open(&path)?.pending_texts(tenant.as_deref())? {
+                entries.push(entry_in(&text)?);
+            }
+        }
+        Ok(entries)
     }
 }
 
 fn entry_of(stored: &StoredRecord) -> Result<SealedEntry> {
-    parse(&stored.canonical).ok().as_ref().and_then(SealedEntry::read).ok_or_else(|| {
+    entry_in(&stored.canonical)
+}
+
+fn entry_in(canonical: &str) -> Result<SealedEntry> {
+    parse(canonical).ok().as_ref().and_then(SealedEntry::read).ok_or_else(|| {
         Problem::new(Code::ChainBroken, "A record of the repository's chain does not speak of its event log.")
             .fix("`capsid trail verify` says whether the chain was changed.")
     })
@@ -192,7 +213,7 @@ fn fresh(chain: &LogChain) -> Result<Vec<SealedEntry>> {
 
 /// Seals a merged log anew from before the merge on. The part that no later merge is likely to reach is sealed as one.
 fn merged_entries(chain: &LogChain) -> Result<Vec<SealedEntry>> {
-    let (entries, _) = chain.entries()?;
+    let entries = chain.all_entries()?;
     let Some(merge) = chain.compare(&entries)?.merge else { return Err(changed(&chain.log)) };
     let accepted = AcceptedChange { change: MERGED.to_owned(), line: merge.line, id: merge.id };
     let before = merge.line.saturating_sub(MERGE_REACH);
@@ -230,7 +251,7 @@ fn append(
         files::replace_private(&file, chain.session.as_bytes())?;
     }
     let signed_at = python_iso(workspace.now().0 * 1000);
-    let own = own::own(chain.home.root(), own::random_seed, &signed_at)?;
+    let own = open_sealer(&SignerLayout::system().trust, chain.home.root(), &signed_at)?;
     let sealer = &own.sealer;
     // The store's lock excludes other writers, so nothing is offered twice.
     let items = entries.into_iter().map(|entry| {

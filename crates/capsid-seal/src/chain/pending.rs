@@ -74,6 +74,30 @@ pub(super) fn count_pending(connection: &Connection, tenant: Option<&str>) -> ru
         .map(i64::unsigned_abs)
 }
 
+/// How many records wait, by tenant. The one chain of a file has no tenant.
+pub(super) fn list_pending(connection: &Connection) -> rusqlite::Result<Vec<(Option<String>, u64)>> {
+    if !has_pending_table(connection)? {
+        return Ok(Vec::new());
+    }
+    let mut query =
+        connection.prepare("SELECT tenant, count(*) FROM capsid_pending GROUP BY tenant ORDER BY tenant")?;
+    let row = |row: &rusqlite::Row<'_>| {
+        let tenant: String = row.get(0)?;
+        Ok((Some(tenant).filter(|tenant| !tenant.is_empty()), row.get::<_, i64>(1)?.unsigned_abs()))
+    };
+    query.query_map([], row)?.collect()
+}
+
+/// The texts that wait, in order.
+pub(super) fn pending_texts(connection: &Connection, tenant: Option<&str>) -> rusqlite::Result<Vec<String>> {
+    if !has_pending_table(connection)? {
+        return Ok(Vec::new());
+    }
+    let mut query =
+        connection.prepare("SELECT canonical FROM capsid_pending WHERE tenant = ?1 ORDER BY sequence")?;
+    query.query_map([tenant.unwrap_or_default()], |row| row.get(0))?.collect()
+}
+
 /// Whether an item waits; if so, whether it was complete.
 pub(super) fn pending_state(
     connection: &Connection,

@@ -2,7 +2,7 @@
 
 use super::adopt::{covered, last};
 use super::open::{no_chain, problem, refuse_views};
-use super::pending::count_pending;
+use super::pending::{count_pending, list_pending, pending_texts};
 use super::read_only::{ReadOnlyDatabase, open_read_only};
 use crate::{RecordColumns, RecordSeal, StoredRecord};
 use capsid_model::{Code, Problem, Result};
@@ -87,6 +87,16 @@ impl ChainReader {
     /// Whether a private copy is read and was rolled back, because a writer stopped half way.
     pub fn is_recovered(&self) -> bool {
         self.database.is_recovered
+    }
+
+    /// How many records wait, by tenant.
+    pub fn list_pending(&self) -> Result<Vec<(Option<String>, u64)>> {
+        list_pending(&self.database.connection).map_err(|error| problem("read", &self.path, &error))
+    }
+
+    /// The texts that wait for a signature, in order.
+    pub fn pending_texts(&self, tenant: Option<&str>) -> Result<Vec<String>> {
+        pending_texts(&self.database.connection, tenant).map_err(|error| problem("read", &self.path, &error))
     }
 
     /// Whose table it is; none when the file is still empty.

@@ -38,7 +38,7 @@ pub struct OwnChainVerdict {
 impl OwnChain<'_> {
     /// Verifies every record, and compares the chain with all that says something about it. Every signer must be the
     /// home's own.
-    pub fn verify(&self, home: &Path, sealing: PublicKey) -> Result<OwnChainVerdict> {
+    pub fn verify(&self, home: &Path, sealing: &[PublicKey]) -> Result<OwnChainVerdict> {
         let name = format!("{}/{}", self.tool, self.session);
         let reader = self.database.exists().then(|| ChainReader::open(self.database)).transpose()?;
         let traces = traces_of(home, &name)?;

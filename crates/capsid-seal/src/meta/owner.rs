@@ -20,15 +20,18 @@ impl ChainOwner {
     /// The owner of a chain: `tool/session`, or `meta`. The keys are those of the home, and the one that seals now.
     pub fn new(home: &Path, chain: impl Into<String>, sealer: &Sealer) -> Self {
         let sealing = sealer.public();
-        Self { home: home.to_owned(), chain: chain.into(), keys: own_keys(home, sealing), sealing }
+        Self { home: home.to_owned(), chain: chain.into(), keys: own_keys(home, &sealer.own_keys()), sealing }
     }
 }
 
-/// The keys of a home, with the one that seals now among its own, unless it was retired meanwhile.
-pub fn own_keys(home: &Path, sealing: PublicKey) -> KeySet {
+/// The keys of a home, with those that seal now and before among its own, unless they were retired meanwhile. A service
+/// may have had several.
+pub fn own_keys(home: &Path, sealing: &[PublicKey]) -> KeySet {
     let mut keys = load_home(home);
-    if !is_retired(&keys, sealing) {
-        keys.add(sealing, KeyOrigin::Own);
+    for key in sealing {
+        if !is_retired(&keys, *key) {
+            keys.add(*key, KeyOrigin::Own);
+        }
     }
     keys
 }

@@ -2,6 +2,7 @@
 
 mod memory;
 mod node;
+mod signer;
 mod trail;
 
 use super::workspace;
@@ -77,6 +78,7 @@ pub fn run(folder: &Path) -> Result<u8> {
         Err(problem) => findings.push(DoctorFinding::wrong("repository", &problem)),
     }
     findings.extend(trail::findings());
+    findings.extend(signer::findings());
     findings.extend(node::findings(folder, can_validate));
     let wrong = findings.iter().any(|finding| finding.health == CheckLevel::Wrong);
     if output::is_json() {

@@ -2,14 +2,16 @@
 
 mod pin;
 
+use super::trail::signer::layout;
 use crate::output::{self, BAD, DIM, GOOD, NAME, WARN, paint};
 use capsid_model::text::inert_line;
-use capsid_model::{Clock, Result, SystemClock, Value, json};
+use capsid_model::{Clock, Code, Problem, Result, SystemClock, Value, json};
 use capsid_seal::keys::own::{self, OwnKeys};
 use capsid_seal::keys::{self, adopted, file, known};
 use capsid_seal::meta::{RotationRecord, rotations};
 use capsid_seal::{PublicKey, Sealer, TrailHome, python_iso};
 use capsid_trail::session_sealer::SessionSealer;
+use capsid_signer::home_sealer;
 use clap::{Args, Subcommand};
 use pin::PinArgs;
 use std::path::{Path, PathBuf};
@@ -107,7 +109,7 @@ pub(crate) fn sealer(home: &TrailHome) -> Result<Sealer> {
 
 /// The same without a word.
 pub(crate) fn own_of(home: &TrailHome) -> Result<OwnKeys> {
-    own::own(home.root(), own::random_seed, &now())
+    home_sealer::open_sealer(&layout().trust, home.root(), &now())
 }
 
 /// What to say of a key that was made just now.
@@ -246,6 +248,10 @@ fn new(home: &TrailHome, as_json: bool) -> Result<u8> {
 }
 
 fn rotate(home: &TrailHome, as_json: bool) -> Result<u8> {
+    if home_sealer::service_of_home(&layout().trust, home.root())?.is_some() {
+        return Err(Problem::new(Code::SignerRefused, "The signing service has the key of this home.")
+            .fix("Run `sudo capsid trail signer rotate`."));
+    }
     file::require(&home.key())?;
     let sealer = own_of(home)?.sealer;
     let new_id = capsid_trail::new_id;

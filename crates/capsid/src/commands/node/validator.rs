@@ -2,6 +2,7 @@
 
 use super::connection::HubConnectionArgs;
 use crate::commands::cycle::evolve::stop_flag;
+use crate::commands::trail::signer::layout;
 use crate::commands::variable;
 use crate::output::{self, BAD, DIM, GOOD, NAME, WARN, paint};
 use capsid_engine::network::heartbeat::{HeartbeatReport, HeartbeatSender};
@@ -10,6 +11,7 @@ use capsid_model::text::inert_line;
 use capsid_model::{Clock, Code, Problem, Result, SystemClock, Value, json};
 use capsid_seal::keys::{file, own};
 use capsid_seal::{SigningKey, TrailHome, python_iso};
+use capsid_signer::home_sealer::{node_key_path, service_of_home};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -122,6 +124,10 @@ fn real_folder(path: &Path) -> Result<PathBuf> {
 fn signing_key() -> Result<SigningKey> {
     let home = TrailHome::find(None, &variable)?;
     home.create()?;
+    if service_of_home(&layout().trust, home.root())?.is_some() {
+        // The home's key is the service's, which signs records and nothing else.
+        return file::load_or_create(&node_key_path(home.root()), &own::random_seed()?);
+    }
     let now = python_iso(SystemClock.now().0.saturating_mul(1000));
     let made = own::own(home.root(), own::random_seed, &now)?;
     if made.is_new {

@@ -9,6 +9,7 @@ use capsid_seal::keys::{KeySet, file, rotation};
 use capsid_seal::sources::ChainSource;
 use capsid_seal::verify::VerifyOptions;
 use capsid_seal::{SigningKey, StoredRecord, TrailHome};
+use capsid_signer::home_sealer::redaction_key_path;
 use capsid_trail::disclosure::{Disclosure, disclosable_paths};
 use clap::Args;
 
@@ -128,6 +129,11 @@ fn key(home: &TrailHome, signed_by: &str) -> Result<SigningKey> {
     let key = match own {
         Some(key) => Some(key),
         None => file::load(&rotation::retired_path(home.root(), signed_by))?,
+    };
+    // Where the service signs, another key makes the salts.
+    let key = match key {
+        None => file::load(&redaction_key_path(home.root()))?,
+        key => key,
     };
     key.ok_or_else(|| {
         Problem::new(

@@ -7,6 +7,7 @@ use crate::output;
 use capsid_model::{Clock, Code, Problem, Result, SystemClock};
 use capsid_seal::TrailHome;
 use capsid_trail::payload::{self, HookPayload};
+use capsid_trail::session_sealer::SealOutcome;
 use capsid_trail::{log, session::check_session};
 use capsid_transcript::session_paths::{find, source_of};
 use capsid_transcript::{Tool, TranscriptSource};
@@ -89,17 +90,31 @@ fn seal(tool: Tool, arguments: &TrailHookArgs, home: &TrailHome) -> Result<Optio
         log::append_line(home, tool.name(), &line, SystemClock.now())?;
     }
     if !payload.finalize {
-        return Ok(Some(format!("append session={session} +{} total={}", sealed.appended, sealed.total)));
+        return Ok(Some(format!(
+            "append session={session} +{} total={}{}",
+            sealed.appended,
+            sealed.total,
+            waiting(&sealed)
+        )));
     }
     let finished = session_sealer.finish(tool.name(), &session)?;
     let broken = finished.verdict.broken_at.map_or_else(|| "None".to_owned(), |at| at.to_string());
     Ok(Some(format!(
-        "finalize session={session} appended={} total={} valid={} broken_at={broken} head={}",
+        "finalize session={session} appended={} total={} valid={} broken_at={broken} head={}{}",
         sealed.appended,
         sealed.total,
         if finished.verdict.valid { "True" } else { "False" },
         sealed.head.as_deref().and_then(|head| head.get(..12)).unwrap_or("genesis"),
+        waiting(&sealed),
     )))
+}
+
+/// How many records wait for the signing service.
+fn waiting(sealed: &SealOutcome) -> String {
+    match sealed.pending {
+        0 => String::new(),
+        pending => format!(" pending={pending}"),
+    }
 }
 
 /// What the tool sends on stdin. Some tools leave it open, so a whole JSON document is taken for the end, and nobody

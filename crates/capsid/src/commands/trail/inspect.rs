@@ -1,11 +1,12 @@
 //! `capsid trail inspect`: look into a chain.
 
 use super::chains::{all, named};
-use crate::output::{self, DIM, NAME, paint};
+use crate::output::{self, DIM, NAME, WARN, paint};
 use capsid_model::exact::{ExactJson as Document, indented, parse};
 use capsid_model::text::inert_line;
 use capsid_model::{Code, Problem, Result, Value, json};
-use capsid_seal::sources::ChainSource;
+use capsid_seal::chain::ChainReader;
+use capsid_seal::sources::{ChainSource, SourceKind};
 use capsid_seal::uri::{CapsuleUri, RecordReference};
 use capsid_seal::{StoredRecord, TrailHome};
 use clap::Args;
@@ -80,10 +81,24 @@ fn every(chain: &ChainSource, long: bool, as_json: bool) -> Result<u8> {
             output::line(row.line(long));
         }
     }
+    let pending = pending(chain)?;
     if as_json {
-        output::document(&json!({"chain": chain.label, "records": entries}));
+        output::document(&json!({"chain": chain.label, "records": entries, "pending": pending}));
+    } else if pending > 0 {
+        output::talk(format_args!(
+            "{} {pending} record(s) wait for the signing service; `capsid trail signer flush` signs them",
+            paint(WARN, "note:")
+        ));
     }
     Ok(0)
+}
+
+/// Records that are not in the chain yet, because nobody signed them.
+fn pending(chain: &ChainSource) -> Result<u64> {
+    match chain.kind {
+        SourceKind::Database => ChainReader::open(chain.path())?.pending(chain.tenant.as_deref()),
+        _ => Ok(0),
+    }
 }
 
 fn one(chain: &ChainSource, seq: u64, as_json: bool) -> Result<u8> {

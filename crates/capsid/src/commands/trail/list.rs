@@ -1,7 +1,7 @@
 //! `capsid trail list`: every chain of the home.
 
 use super::chains::all;
-use crate::output::{self, NAME, paint};
+use crate::output::{self, NAME, WARN, paint};
 use capsid_model::text::inert_line;
 use capsid_model::{Result, Value, json};
 use capsid_seal::TrailHome;
@@ -21,8 +21,14 @@ struct ChainLine {
     tool: String,
     session: String,
     chain: ChainSource,
-    /// How many records, and the hash of the last one.
-    content: Result<(u64, Option<String>)>,
+    content: Result<ChainSize>,
+}
+
+/// How many records there are, how many wait for a signature, and the hash of the last one.
+struct ChainSize {
+    count: u64,
+    pending: u64,
+    head: Option<String>,
 }
 
 pub(super) fn run(home: &TrailHome) -> Result<u8> {
@@ -51,7 +57,10 @@ pub(super) fn run(home: &TrailHome) -> Result<u8> {
             tool = Some(&listed.tool);
         }
         let count = match &listed.content {
-            Ok((count, _)) => format!("{count:>4} capsules"),
+            Ok(ChainSize { count, pending: 0, .. }) => format!("{count:>4} capsules"),
+            Ok(ChainSize { count, pending, .. }) => {
+                format!("{count:>4} capsules, {} not signed yet", paint(WARN, pending))
+            }
             Err(problem) => inert_line(&problem.message),
         };
         output::line(format_args!("  {:<40} {count}", inert_line(&listed.session)));
@@ -74,17 +83,19 @@ fn listed(home: &TrailHome) -> Result<Vec<ChainLine>> {
     Ok(listed)
 }
 
-fn content(chain: &ChainSource) -> Result<(u64, Option<String>)> {
+fn content(chain: &ChainSource) -> Result<ChainSize> {
     let reader = ChainReader::open(chain.path())?;
     let tenant = chain.tenant.as_deref();
-    Ok((reader.count(tenant)?, reader.head(tenant)?.map(|stored| stored.seal.hash)))
+    let head = reader.head(tenant)?.map(|stored| stored.seal.hash);
+    Ok(ChainSize { count: reader.count(tenant)?, pending: reader.pending(tenant)?, head })
 }
 
 fn entry(listed: &ChainLine) -> Value {
     let mut entry = json!({"tool": listed.tool, "session": listed.session, "path": listed.chain.path(), "tenant": listed.chain.tenant});
     match &listed.content {
-        Ok((count, head)) => {
+        Ok(ChainSize { count, pending, head }) => {
             entry["capsules"] = json!(count);
+            entry["pending"] = json!(pending);
             entry["head"] = json!(head);
         }
         Err(problem) => entry["error"] = json!({"code": problem.code.as_str(), "message": problem.message}),

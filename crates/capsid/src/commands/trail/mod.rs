@@ -15,6 +15,7 @@ mod requirement;
 pub(super) mod seal;
 mod verdict_text;
 mod verdicts;
+pub(super) mod signer;
 mod verify;
 mod verify_meta;
 
@@ -47,6 +48,10 @@ pub struct TrailArgs {
     /// The trail's folder.
     #[arg(long, global = true, value_name = "DIR")]
     home: Option<PathBuf>,
+
+    /// For tests: all of the signing service is in this folder, and nothing of the machine's own is asked.
+    #[arg(long, global = true, value_name = "DIR", hide = true)]
+    signer_dir: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -65,6 +70,7 @@ enum TrailCommand {
     Migrate(migrate::TrailMigrateArgs),
     Canonical(canonical::TrailCanonicalArgs),
     Disclose(disclose::TrailDiscloseArgs),
+    Signer(signer::SignerArgs),
 }
 
 /// Whether a command line calls the hook, as a tool would.
@@ -74,6 +80,9 @@ pub fn is_hook_call(mut arguments: impl Iterator<Item = String>) -> bool {
 
 /// Runs the command.
 pub fn run(arguments: &TrailArgs) -> Result<u8> {
+    if let Some(folder) = &arguments.signer_dir {
+        signer::set_test_folder(folder);
+    }
     // A hook must not fail, whatever the environment is.
     if let TrailCommand::Hook(hook) = &arguments.action {
         hook::run(hook, arguments.home.as_deref());
@@ -101,5 +110,6 @@ pub fn run(arguments: &TrailArgs) -> Result<u8> {
         TrailCommand::Migrate(arguments) => migrate::run(arguments, &home),
         TrailCommand::Canonical(arguments) => canonical::run(arguments),
         TrailCommand::Disclose(arguments) => disclose::run(arguments, &home),
+        TrailCommand::Signer(signer) => signer::run(signer, &home, arguments.home.as_ref()),
     }
 }

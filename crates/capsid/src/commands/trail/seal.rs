@@ -239,6 +239,13 @@ fn remarks(sealed: &SealOutcome) {
             sealed.held_back
         ));
     }
+    if sealed.pending > 0 {
+        output::talk(format_args!(
+            "  {} {} record(s) wait for the signing service; `capsid trail signer flush` signs them",
+            paint(WARN, "note:"),
+            sealed.pending
+        ));
+    }
     if sealed.appended == 0 {
         return;
     }
@@ -266,6 +273,7 @@ fn entry(source: &TranscriptSource, sealed: &SealOutcome, finished: Option<&Fini
         "total": sealed.total,
         "head": sealed.head,
         "held_back": sealed.held_back,
+        "pending": sealed.pending,
         "broken": sealed.report.broken,
         "unknown": sealed.report.unknown,
     });
