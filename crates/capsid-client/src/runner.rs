@@ -3,7 +3,7 @@
 use crate::ClientConfig;
 use crate::http::{HttpAnswer, HttpCall, HttpClient};
 use crate::refusal;
-use capsid_model::{Result, Value};
+use capsid_model::{Result, Value, json};
 
 /// A runner's connection to its hub.
 #[derive(Debug, Clone)]
@@ -18,9 +18,9 @@ impl RunnerClient {
         Ok(Self { http: HttpClient::new(settings)?, token: token.trim().to_owned() })
     }
 
-    /// The next job as the hub sends it; nothing where none waits.
-    pub fn next_job(&self) -> Result<Option<Value>> {
-        let answer = self.post("/runner/next", &Value::Object(Default::default()))?;
+    /// The next job as the hub sends it; nothing where none waits. `runtime` is where this runner runs things.
+    pub fn next_job(&self, runtime: &str) -> Result<Option<Value>> {
+        let answer = self.post("/runner/next", &json!({ "runtime": runtime }))?;
         Ok(answer.body.get("job").filter(|job| !job.is_null()).cloned())
     }
 

@@ -1,6 +1,7 @@
 //! What an operation knows besides its request.
 
 use crate::config::HubConfig;
+use crate::runtime::hub_clock::HubClock;
 use crate::state::Hub;
 use capsid_model::time::Time;
 use std::sync::Arc;
@@ -10,11 +11,21 @@ use std::sync::Arc;
 pub struct OperationContext {
     pub now: Time,
     pub config: Arc<HubConfig>,
+    clock: Arc<HubClock>,
+}
+
+impl OperationContext {
+    /// The same at the moment at which the operation's transaction begins. Before it, the operation may have waited for
+    /// others, which changed something meanwhile.
+    #[must_use]
+    pub fn begin(&self) -> Self {
+        Self { now: self.clock.now(), ..self.clone() }
+    }
 }
 
 impl Hub {
     /// The context of an operation that begins now.
     pub fn context(&self) -> OperationContext {
-        OperationContext { now: self.now(), config: Arc::clone(&self.config) }
+        OperationContext { now: self.now(), config: Arc::clone(&self.config), clock: Arc::clone(&self.clock) }
     }
 }

@@ -124,7 +124,7 @@ codes! {
     SignatureInvalid, "signature_invalid", 422, "The bundle's signature was not made with the node's secret.";
     ReportContradictory, "report_contradictory", 422, "The report says two things that cannot both be true.";
     RateLimited, "rate_limited", 429, "Too many requests; the answer says when to come again.";
-    HelloRateLimit, "hello_rate_limit", 429, "Too many hellos from this address.";
+    HelloRateLimit, "hello_rate_limit", 429, "Too many hellos from this network.";
     TooManyAttempts, "too_many_attempts", 429, "Too many failed logins from this address.";
     HeadersTooLarge, "headers_too_large", 431, "The headers of the request are larger than the hub reads.";
     InternalError, "internal_error", 500, "A bug in the hub.";

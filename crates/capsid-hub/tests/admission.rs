@@ -152,8 +152,8 @@ fn a_forged_forwarding_header_changes_nothing() {
         },
         |hub| {
             hello(hub, "198.51.100.1").expect(200);
-            hello(hub, "198.51.100.2").expect(200);
-            hello(hub, "8.8.8.8, 198.51.100.2, 127.0.0.9").refused(429, "hello_rate_limit");
+            hello(hub, "203.0.113.2").expect(200);
+            hello(hub, "8.8.8.8, 203.0.113.2, 127.0.0.9").refused(429, "hello_rate_limit");
         },
     );
 }

@@ -2,9 +2,9 @@
 //! earlier time than what it follows.
 
 use crate::common::running::Running;
-use crate::common::{Bundle, On, START, TestClock, TestHub, both, request, send};
+use crate::common::{Bundle, On, START, TestClock, TestHub, both, on_sqlite, request, send};
 use capsid_hub::config::{HubConfig, RateLimitsConfig};
-use capsid_hub::random::SeededRandom;
+use capsid_hub::random::{Random, SeededRandom};
 use capsid_hub::router::router;
 use capsid_hub::run::follow_database_clock;
 use capsid_hub::state::{Hub, SharedHub};
@@ -17,9 +17,12 @@ use capsid_store::fsck;
 use capsid_store::system::rate_limits;
 use capsid_store::{Store, StoreOptions, params};
 use capsid_testkit::rounds::{rounds, seeded_rng};
+use capsid_testkit::wait;
 use serde_json::json;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::mpsc::sync_channel;
+use std::time::Duration;
 
 const HOUR: i64 = 3_600_000;
 const DAY: i64 = 24 * HOUR;
@@ -90,6 +93,96 @@ fn two_hubs_ninety_seconds_apart_answer_429_to_nobody() {
     assert!(apart.abs() < 5_000, "{apart} ms apart");
     let health = hub.get("/health").expect(200);
     assert_eq!(health["checks"]["clock"], "degraded", "the clock of the test stands still: {health}");
+}
+
+#[test]
+fn what_one_hub_began_and_another_one_ninety_seconds_behind_ends_has_times_that_follow_each_other() {
+    let hub = TestHub::postgres();
+    let ahead = second_hub(&hub, 90_000);
+    let (away, _) = router(&ahead);
+    let send_to = |router: &axum::Router, path: &str, secret: Option<&str>, body: serde_json::Value| {
+        let request = request("POST", path, secret, Some(body.to_string().into_bytes()));
+        hub.runtime.block_on(send(router.clone(), request)).expect(200)
+    };
+    let bundle = Bundle::new(1);
+    let met = send_to(&away, "/a2a/hello", None, hub.envelope("node_asker", "hello", json!({})));
+    let asked = json!({"sender_id": "node_asker", "question": "Mend the parser", "signals": ["parse_error"], "amount": 50});
+    let task_id = send_to(&away, "/a2a/ask", met["node_secret"].as_str(), asked)["task_id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    send_to(&hub.router(), "/a2a/publish", None, hub.envelope("node_b", "publish", bundle.payload()));
+    send_to(&hub.router(), "/task/claim", None, json!({"task_id": task_id, "node_id": "node_b"}));
+    let done = json!({"task_id": task_id, "node_id": "node_b", "asset_id": bundle.capsule_id()});
+    send_to(&hub.router(), "/task/complete", None, done);
+    let times = hub.hub.store.read_now(|tx| {
+        tx.query_one::<(i64, i64, i64)>("SELECT created_at, claimed_at, completed_at FROM tasks", params![])
+    });
+    let (created, claimed, completed) = times.unwrap();
+    assert_eq!(created, START.0 + 90_000, "the task was asked for by the hub that is ahead");
+    assert!(created <= claimed && claimed <= completed, "{created} {claimed} {completed}");
+    assert_eq!(reversed_rows(&hub.hub), 0);
+}
+
+/// Chance that counts how often it was used, so that a test sees that a request is under way.
+struct CountedRandom(SeededRandom, AtomicUsize);
+
+impl Random for CountedRandom {
+    fn fill(&self, bytes: &mut [u8]) {
+        self.1.fetch_add(1, Ordering::SeqCst);
+        self.0.fill(bytes);
+    }
+}
+
+/// A publish waits while others write. Its rows have the time at which its transaction begins, for what was written
+/// meanwhile came before it.
+#[test]
+fn the_time_of_an_operation_is_that_of_its_transaction() {
+    on_sqlite(|hub| {
+        let config = HubConfig::clone(&hub.hub.config);
+        let folder = tempfile::tempdir().unwrap();
+        let options = StoreOptions {
+            readers: 1,
+            writers: 1,
+            ..StoreOptions::new(folder.path(), config.database.clone())
+        };
+        let clock = Arc::new(TestClock::at(START));
+        let chance = Arc::new(CountedRandom(SeededRandom::new(7), AtomicUsize::new(0)));
+        let store = Store::open(&options, START).unwrap();
+        let busy = Hub::new(
+            store,
+            config,
+            Arc::clone(&clock) as Arc<dyn Clock>,
+            Arc::clone(&chance) as Arc<dyn Random>,
+        )
+        .unwrap();
+        let (router, _) = router(&busy);
+        let (began, has_begun) = sync_channel(1);
+        let (end, ends) = sync_channel::<()>(1);
+        let store = Arc::clone(&busy.store);
+        let other = std::thread::spawn(move || {
+            store.write_now(move |_| {
+                began.send(()).unwrap();
+                ends.recv().unwrap();
+                Ok(())
+            })
+        });
+        has_begun.recv().unwrap();
+        let used = chance.1.load(Ordering::SeqCst);
+        let message = hub.envelope("node_a", "publish", Bundle::new(1).payload()).to_string();
+        let publish = request("POST", "/a2a/publish", None, Some(message.into_bytes()));
+        let publish = hub.runtime.spawn(send(router, publish));
+        wait::until("the publish is under way", Duration::from_secs(30), || {
+            chance.1.load(Ordering::SeqCst) > used
+        });
+        clock.advance(10_000);
+        end.send(()).unwrap();
+        other.join().unwrap().unwrap();
+        hub.runtime.block_on(publish).unwrap().expect(200);
+        let made = busy.store.read_now(|tx| tx.query_all::<i64>("SELECT created_at FROM assets", params![]));
+        let made = made.unwrap();
+        assert!(!made.is_empty() && made.iter().all(|at| *at == START.0 + 10_000), "{made:?}");
+    });
 }
 
 /// Rows whose later state has an earlier time.

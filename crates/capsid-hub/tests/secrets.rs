@@ -261,7 +261,7 @@ fn a_stranger_cannot_use_up_what_a_bound_node_may_send() {
 }
 
 #[test]
-fn made_up_names_are_counted_for_the_address() {
+fn made_up_names_are_counted_for_the_network() {
     use capsid_rules::rate_limit::RateLimit;
     on_sqlite_with(
         |config| config.limits.hello = RateLimit::per_hour(3),
@@ -342,7 +342,7 @@ fn a_credential_of_no_known_form_is_a_wrong_one_but_may_look() {
 }
 
 #[test]
-fn an_address_makes_so_many_accounts_and_no_more() {
+fn a_network_makes_so_many_accounts_and_no_more() {
     use capsid_rules::rate_limit::RateLimit;
     on_sqlite_with(
         |config| config.limits.register = RateLimit::per_hour(2),

@@ -95,6 +95,37 @@ fn the_audit_and_the_ledger_cannot_be_changed() {
     });
 }
 
+/// What a server says at the commit, by the code that it says it with.
+#[test]
+fn a_database_server_without_room_is_written_again_once_it_has_some() {
+    let database = TestPostgres::empty_database();
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&StoreOptions::new(folder.path(), Some(database.url.clone())), NOW).unwrap();
+    let statements = [
+        "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN
+            IF NEW.key = ''fails'' THEN RAISE EXCEPTION ''refused'' USING ERRCODE = NEW.value; END IF;
+            RETURN NULL; END'",
+        "CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON meta DEFERRABLE INITIALLY DEFERRED
+            FOR EACH ROW EXECUTE FUNCTION refuse()",
+    ];
+    for statement in statements {
+        store.write_now(move |tx| tx.run(statement, &[])).unwrap();
+    }
+    let cases = [
+        ("53100", Code::DiskFull),
+        ("58030", Code::IoError),
+        ("XX001", Code::StoreDamaged),
+        ("25006", Code::StoreUnreachable),
+    ];
+    for (state, code) in cases {
+        let refused = store.write_now(move |tx| meta::get_or_set(tx, "fails", state)).unwrap_err();
+        assert_eq!(refused.code, code, "{state}: {refused}");
+        store.write_now(move |tx| meta::get_or_set(tx, state, "kept")).unwrap();
+    }
+    let kept = store.read_now(|tx| tx.query_all::<String>("SELECT value FROM meta ORDER BY key", &[]));
+    assert_eq!(kept.unwrap(), ["kept"; 4]);
+}
+
 #[test]
 fn a_second_hub_on_one_sqlite_file_is_refused() {
     let folder = tempfile::tempdir().unwrap();

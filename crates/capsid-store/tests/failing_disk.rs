@@ -127,16 +127,39 @@ fn after_a_failed_sync_nothing_more_is_written_and_reads_go_on() {
     assert!(fired >= 3, "only {fired} syncs failed");
 }
 
+/// Network disks and those that promise more room than they have take a write, and refuse to make it durable.
+#[test]
+fn a_disk_that_is_full_only_at_a_sync_is_written_again_without_a_restart() {
+    let mut refusals = 0;
+    for (error, calls) in [("ENOSPC", 1..=6), ("EDQUOT", 4..=5)] {
+        for n in calls {
+            let (folder, text) = run_failing(&format!("inject=fsync,fdatasync:error={error}:when={n}"));
+            assert_kept(folder.path(), &text);
+            let refused = lines(&text, "refused ");
+            assert!(refused.iter().all(|line| line.ends_with("disk_full")), "{error} {n}: {text}");
+            if !text.contains("not opened") {
+                assert!(lines(&text, "acknowledged ").len() >= WRITES - 1, "{error} {n}: {text}");
+                assert_eq!(lines(&text, "read ").len(), 1, "reads go on: {text}");
+            }
+            refusals += refused.len();
+        }
+    }
+    assert!(refusals >= 3, "only {refusals} syncs failed");
+}
+
 #[test]
 fn whichever_write_fails_nothing_is_acknowledged_that_is_not_there() {
     let mut refusals = 0;
-    for error in ["EIO", "ENOSPC"] {
+    for error in ["EIO", "ENOSPC", "EDQUOT"] {
         // The first ones fail while the file is opened, the others in commits.
-        for n in [1, 9, 17, 18, 19, 20, 24, 25, 30, 36] {
+        let all = [1, 9, 17, 18, 19, 20, 24, 25, 30, 36];
+        // A quota that is used up is met where a full disk is.
+        let calls = if error == "EDQUOT" { &all[4..7] } else { &all[..] };
+        for n in calls {
             let (folder, text) = run_failing(&format!("inject=pwrite64:error={error}:when={n}"));
             assert_kept(folder.path(), &text);
             refusals += lines(&text, "refused ").len();
-            if error == "ENOSPC" && !text.contains("not opened") {
+            if error != "EIO" && !text.contains("not opened") {
                 assert!(lines(&text, "acknowledged ").len() >= WRITES - 1, "a full disk recovers: {text}");
             }
         }

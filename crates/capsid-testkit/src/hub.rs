@@ -109,12 +109,23 @@ pub fn ask_as(
 ) -> Option<(u16, String)> {
     let bearer =
         if bearer.is_empty() { String::new() } else { format!("authorization: Bearer {bearer}\r\n") };
+    ask_with(address, &bearer, method, path, body)
+}
+
+/// The same with header lines, each with its end.
+pub fn ask_with(
+    address: &str,
+    headers: &str,
+    method: &str,
+    path: &str,
+    body: Option<&str>,
+) -> Option<(u16, String)> {
     let mut stream = TcpStream::connect(address).ok()?;
     stream.set_read_timeout(Some(Duration::from_secs(60))).ok()?;
     let text = body.unwrap_or_default();
     // HTTP/1.0, so that the answer comes in one piece with its length before it.
     let head = format!(
-        "{method} {path} HTTP/1.0\r\nhost: {address}\r\n{bearer}content-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        "{method} {path} HTTP/1.0\r\nhost: {address}\r\n{headers}content-type: application/json\r\ncontent-length: {}\r\n\r\n",
         text.len()
     );
     stream.write_all(format!("{head}{text}").as_bytes()).ok()?;

@@ -6,9 +6,11 @@ use capsid_model::time::Time;
 use capsid_model::{Value, json};
 use capsid_rules::assets::safety::SafetyVerdict;
 use capsid_rules::assets::similarity::sketch;
+use capsid_rules::credits::StakeSource;
 use capsid_rules::lifecycle::{AssetStatus, AssetType};
 use capsid_store::assets::id::AssetId;
 use capsid_store::assets::new::NewAsset;
+use capsid_store::evaluation::stakes::{self, StakeOutcome};
 use capsid_store::ledger::Transfer;
 use capsid_store::notifications::notices;
 use capsid_store::notifications::notices::NodeNotice;
@@ -216,6 +218,21 @@ fn a_node_is_held_back_released_and_unflagged() {
     for word in ["quarantine", "release", "unflag", "reset-secret"] {
         desk.refuses(1, "not_found", &[word, "node_nobody"]);
     }
+}
+
+#[test]
+fn whoever_lied_on_purpose_loses_the_stake() {
+    let desk = OpenHub::new();
+    let stake = |tx: &mut dyn capsid_store::db::tx::Tx| {
+        stakes::stake(tx, NODE, 50_000, StakeSource::Any, "stake_1", NOW)
+    };
+    assert!(matches!(desk.store.write_now(stake), Ok(StakeOutcome::Active(_))));
+    let reason = ["--reason", "it never ran what it reported"];
+    let punished = desk.does(&[&["fraud", NODE], &reason[..]].concat());
+    assert_eq!(punished["slashed"], 50);
+    assert_eq!(desk.does(&[&["fraud", NODE], &reason[..]].concat())["slashed"], 0);
+    assert_eq!(desk.audit("node", NODE)[0][1], "fraud");
+    desk.refuses(1, "not_found", &[&["fraud", "node_nobody"], &reason[..]].concat());
 }
 
 #[test]

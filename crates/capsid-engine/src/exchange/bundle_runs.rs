@@ -1,7 +1,7 @@
 //! Runs one bundle for a hub: in an empty folder, without its change, and twice with it. Everything runs in the sandbox
 //! for strangers.
 
-use super::control::BARE_MANIFEST;
+use super::control::{BARE_MANIFEST, empty_sources};
 use super::scratch::{self, CreatedFile, CreatedFiles};
 use super::trial::{self, TrialReport};
 use capsid_model::env::{arch, platform};
@@ -10,12 +10,8 @@ use capsid_model::text::inert_line;
 use capsid_model::{Code, Problem, Result};
 use capsid_rules::evaluation::runner_job::RunnerJob;
 use capsid_rules::evaluation::runner_outcome::{BundleRuns, FolderRun, RunnerOutcome};
-use capsid_rules::learning::check_files::is_check_file;
 use capsid_sandbox::{Confinement, IsolationPolicy, ProcessLimits, ValidationProfile, run_validation};
 use std::time::Duration;
-
-/// Files that say how tests are run stay as they are in the files without the change.
-const MANIFESTS: [&str; 3] = ["package.json", "Cargo.toml", "pyproject.toml"];
 
 const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -128,13 +124,7 @@ impl<'a> BundleFolders<'a> {
         if made.files.is_empty() {
             return Err("The bundle brings no change.");
         }
-        let mut base = made.clone();
-        for file in &mut base.files {
-            let name = file.path.rsplit('/').next().unwrap_or_default();
-            if !MANIFESTS.contains(&name) && !is_check_file(&file.path, &job.commands) {
-                file.content.clear();
-            }
-        }
+        let base = empty_sources(&made, &job.commands);
         Ok(Self { bare, base, change: made, diff: None })
     }
 }

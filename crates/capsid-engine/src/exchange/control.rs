@@ -13,6 +13,9 @@ use tempfile::TempDir;
 /// What a folder without anything in it has.
 pub(super) const BARE_MANIFEST: &str = "{\"name\":\"bare\",\"version\":\"1.0.0\",\"private\":true}\n";
 
+/// Files that say how tests are run stay as they are, so that the commands of the change still find their tests.
+const MANIFESTS: [&str; 3] = ["package.json", "Cargo.toml", "pyproject.toml"];
+
 /// Whether all commands passed without the change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ControlRuns {
@@ -26,9 +29,8 @@ pub struct ControlRuns {
 pub fn run_control(diff: &str, commands: &[String], timeout: Duration) -> Result<ControlRuns> {
     let Ok(made) = scratch::created(diff) else { return Ok(ControlRuns::default()) };
     let bare = run_bare(commands, timeout)?;
-    let emptied =
-        CreatedFiles { files: made.files.iter().map(|file| empty(file, commands)).collect(), ..made };
-    Ok(ControlRuns { bare, base: run_files(&emptied, commands, timeout)?.and_then(|run| as_control(&run)) })
+    let base = run_files(&empty_sources(&made, commands), commands, timeout)?;
+    Ok(ControlRuns { bare, base: base.and_then(|run| as_control(&run)) })
 }
 
 /// Tries a change in the reproduction of its capsule: the commands have to fail there before it is applied.
@@ -66,11 +68,16 @@ fn to_created(reproduction: &CapsuleReproduction) -> CreatedFiles {
     CreatedFiles { files: files.collect(), missing: 0 }
 }
 
-/// A file of the change as the control has it. A manifest stays, so that its scripts are still found.
-fn empty(file: &CreatedFile, commands: &[String]) -> CreatedFile {
-    let is_kept = is_check_file(&file.path, commands) || file.path == "package.json";
-    let content = if is_kept { file.content.clone() } else { String::new() };
-    CreatedFile { path: file.path.clone(), content }
+/// The files of a change as the control has them: empty, unless they are tests or say how tests are run.
+pub(super) fn empty_sources(made: &CreatedFiles, commands: &[String]) -> CreatedFiles {
+    let mut emptied = made.clone();
+    for file in &mut emptied.files {
+        let name = file.path.rsplit('/').next().unwrap_or_default();
+        if !MANIFESTS.contains(&name) && !is_check_file(&file.path, commands) {
+            file.content.clear();
+        }
+    }
+    emptied
 }
 
 fn run_bare(commands: &[String], timeout: Duration) -> Result<Option<bool>> {

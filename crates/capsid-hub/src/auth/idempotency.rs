@@ -66,6 +66,7 @@ where
     let (context, sender) = (hub.context(), message.sender.clone());
     hub.store
         .write(move |tx| {
+            let context = context.begin();
             let node = sender.lock_or_register(tx, &context)?;
             match responses::find_response(tx, &key, context.now)? {
                 MessageLookup::Answered { status, answer } => {

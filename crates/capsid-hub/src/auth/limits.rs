@@ -12,6 +12,12 @@ impl Hub {
         self.reads.check(&self.store, HubCode::RateLimited, "read", &credentials.address, limit, now).await
     }
 
+    /// Takes one hello of a network: whoever has one address often has all of it.
+    pub async fn limit_hellos(&self, credentials: &Credentials) -> ApiResult<()> {
+        let (limit, who) = (self.config.limits.hello, credentials.network.as_str());
+        self.limiter.check(&self.store, HubCode::HelloRateLimit, "hello", who, limit, self.now()).await
+    }
+
     /// Takes one call that has no limit of its own. It is counted for the node and the address together, so that
     /// nobody can use up what another one has.
     pub async fn limit_calls(&self, sender: &Sender) -> ApiResult<()> {

@@ -94,7 +94,7 @@ pub fn parse_hello<'a>(hub: &Hub, text: &'a str, header: Credentials) -> ApiResu
 }
 
 /// The same for a message that is counted for its sender. Whoever may not speak for a node cannot use up what it may
-/// send, and whoever sends in ever new names is counted for the address, as for saying hello.
+/// send, and whoever sends in ever new names is counted for the network, as for saying hello.
 pub async fn authenticate_and_limit<'a>(
     hub: &Hub,
     text: &'a str,
@@ -104,13 +104,11 @@ pub async fn authenticate_and_limit<'a>(
 ) -> ApiResult<Message<'a>> {
     let message = parse_message(hub, text, types, header)?;
     let is_known = message.sender.verify(hub).await?.is_some();
-    let now = hub.now();
     if !is_known {
-        let (newcomers, address) = (hub.config.limits.hello, &message.header.address);
-        hub.limiter.check(&hub.store, HubCode::HelloRateLimit, "hello", address, newcomers, now).await?;
+        hub.limit_hellos(&message.header).await?;
     }
     let (name, limit) = limit.of_hub(hub);
-    hub.limiter.check(&hub.store, HubCode::RateLimited, name, message.sender_id(), limit, now).await?;
+    hub.limiter.check(&hub.store, HubCode::RateLimited, name, message.sender_id(), limit, hub.now()).await?;
     Ok(message)
 }
 

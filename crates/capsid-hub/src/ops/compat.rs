@@ -86,6 +86,6 @@ pub async fn verify_solidify(
     let sender = Sender::new(&node_id, credentials.or_secret(request.node_secret.as_deref()));
     hub.limit_calls(&sender).await?;
     let context = hub.context();
-    let node = hub.store.write(move |tx| sender.lock(tx, &context)).await?;
+    let node = hub.store.write(move |tx| sender.lock(tx, &context.begin())).await?;
     Ok(VerifySolidifyResponse { ok: true, node_id: node.node_id })
 }

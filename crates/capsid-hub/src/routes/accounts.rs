@@ -28,7 +28,7 @@ pub async fn register(
     credentials: Credentials,
     JsonBody(login): JsonBody<LoginRequest>,
 ) -> ApiResult<(StatusCode, Json<SessionResponse>)> {
-    let session = register::register(&hub, &credentials.address, login).await?;
+    let session = register::register(&hub, &credentials.network, login).await?;
     Ok((StatusCode::CREATED, Json(session)))
 }
 

@@ -2,7 +2,7 @@
 
 use crate::error::{ApiError, ApiResult};
 use crate::http::json::JsonBody;
-use crate::ops::evaluation::runner::{self, RunnerJobResponse, RunnerReportResponse};
+use crate::ops::evaluation::runner::{self, NextJobRequest, RunnerJobResponse, RunnerReportResponse};
 use crate::state::SharedHub;
 use axum::extract::{FromRequestParts, State};
 use axum::http::header;
@@ -29,8 +29,12 @@ impl<S: Send + Sync> FromRequestParts<S> for RunnerToken {
 }
 
 /// Takes the next bundle that is to be run, if one waits. For the hub's runner only.
-async fn next_job(State(hub): State<SharedHub>, token: RunnerToken) -> ApiResult<Json<RunnerJobResponse>> {
-    Ok(Json(runner::next_job(&hub, token.0.as_deref()).await?))
+async fn next_job(
+    State(hub): State<SharedHub>,
+    token: RunnerToken,
+    JsonBody(request): JsonBody<NextJobRequest>,
+) -> ApiResult<Json<RunnerJobResponse>> {
+    Ok(Json(runner::next_job(&hub, token.0.as_deref(), request).await?))
 }
 
 /// Reports what the runs of a bundle showed. For the hub's runner only.

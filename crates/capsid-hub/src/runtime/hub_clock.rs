@@ -2,6 +2,7 @@
 //! clock. Hubs that share a database go by the database's clock.
 
 use capsid_model::time::{Clock, Time};
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
@@ -37,6 +38,13 @@ impl HubClock {
         self.offset.store(database.0.saturating_sub(self.machine.ticks()), Ordering::Relaxed);
     }
 
+    /// The present moment. It is never before one that was given out.
+    pub fn now(&self) -> Time {
+        let ticks = self.machine.ticks();
+        let now = ticks.saturating_add(self.offset(ticks));
+        Time(self.latest.fetch_max(now, Ordering::Relaxed).max(now))
+    }
+
     /// How far the hub's time is ahead of the machine's clock, in milliseconds.
     pub fn difference_ms(&self) -> i64 {
         self.now().0.saturating_sub(self.machine.now().0)
@@ -52,11 +60,15 @@ impl HubClock {
     }
 }
 
+impl fmt::Debug for HubClock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HubClock").field("latest", &self.latest).finish_non_exhaustive()
+    }
+}
+
 impl Clock for HubClock {
     fn now(&self) -> Time {
-        let ticks = self.machine.ticks();
-        let now = ticks.saturating_add(self.offset(ticks));
-        Time(self.latest.fetch_max(now, Ordering::Relaxed).max(now))
+        Self::now(self)
     }
 
     fn ticks(&self) -> i64 {

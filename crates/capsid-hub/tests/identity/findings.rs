@@ -87,6 +87,7 @@ fn a_strangers_hello_before_binding_returns_no_secret_and_no_claim_code() {
                         holds_nothing(&answer["payload"]);
                         assert_eq!(answer["status"], "acknowledged");
                         assert_eq!(answer["node_secret_status"], "active");
+                        assert!(!answer.to_string().contains("balance"), "{answer}");
                         assert_eq!(hub.dump(), before, "it changes nothing");
                     };
                     greets_a_stranger();

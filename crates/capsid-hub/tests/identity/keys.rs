@@ -78,6 +78,38 @@ fn a_bundle_shows_the_key_that_signed_it() {
 }
 
 #[test]
+fn a_report_shows_the_key_that_signed_it() {
+    both(|hub| {
+        let home = hub.from(HOME);
+        let own = key(1);
+        let secret = secret_in(&home.hello(NODE, None, json!({"public_key": public(&own)})).expect(200));
+        let bundle = Bundle::new(1);
+        hub.publish("node_publisher", &bundle).expect(200);
+        let report = json!({"target_asset_id": bundle.capsule_id(), "validation_report": {"overall_ok": true,
+            "commands": [{"cmd": "node test.js", "ok": true, "exit_code": 0}], "reproduction_score": 0.5}});
+        let sign = |key: &SigningKey, text: &str| {
+            let mut signed = report.clone();
+            signed["public_key_signature"] = json!(hex(&key.sign(text.as_bytes()).to_bytes()));
+            signed
+        };
+        let text = capsid_model::canonical::canonical_value(&report);
+        let signer = || {
+            let path = format!("/a2a/validation-reports?asset_id={}", bundle.capsule_id());
+            hub.get(&path).expect(200)["reports"][0]["signed_by"].clone()
+        };
+        for (key, text) in [(&key(2), text.as_str()), (&own, "something else")] {
+            home.message(NODE, Some(&secret), "report", sign(key, text)).refused(422, "signature_invalid");
+        }
+        home.message("node_keyless", None, "report", sign(&own, &text)).refused(422, "signature_invalid");
+        home.message(NODE, Some(&secret), "report", sign(&own, &text)).expect(200);
+        assert_eq!(signer(), json!(STANDARD.encode(own.verifying_key().to_bytes())));
+        // A later report without a signature takes its place.
+        home.message(NODE, Some(&secret), "report", report.clone()).expect(200);
+        assert_eq!(signer(), Value::Null);
+    });
+}
+
+#[test]
 fn what_is_no_public_key_is_refused() {
     both(|hub| {
         for bad in ["", "zz", "00", &"00".repeat(32), &"ff".repeat(33), &"x".repeat(5000)] {

@@ -1,7 +1,8 @@
 //! Display names.
 
 use super::*;
-use crate::common::{both, both_with};
+use crate::common::{both, both_with, request, send};
+use capsid_testkit::rounds::rounds;
 use serde_json::json;
 
 fn status(hub: &TestHub, node: &str, name: &str) -> String {
@@ -39,6 +40,35 @@ fn a_name_that_could_be_taken_for_another_is_refused_and_the_hello_goes_on() {
         assert_eq!(status(hub, "node_second", "Grace"), "accepted");
         let unnamed = hub.message("node_third", "hello", json!({})).expect(200);
         assert!(unnamed.get("name_status").is_none(), "{unnamed}");
+    });
+}
+
+#[test]
+fn of_hellos_at_the_same_moment_one_gets_a_free_name() {
+    both(|hub| {
+        for round in 0..rounds(8, 200) {
+            let statuses = hub.runtime.block_on(async {
+                let calls: Vec<_> = (0..4)
+                    .map(|n| {
+                        let name = format!("Ada {}", "a".repeat(round % 20 + 1));
+                        let hello =
+                            hub.envelope(&format!("node_{round}_{n}"), "hello", json!({"name": name}));
+                        let body = Some(hello.to_string().into_bytes());
+                        tokio::spawn(send(hub.router(), request("POST", "/a2a/hello", None, body)))
+                    })
+                    .collect();
+                let mut statuses = Vec::new();
+                for call in calls {
+                    let status = call.await.unwrap().expect(200)["name_status"].clone();
+                    statuses.push(status.as_str().unwrap().to_owned());
+                }
+                statuses
+            });
+            let accepted = statuses.iter().filter(|status| *status == "accepted").count();
+            let expected = usize::from(round < 20);
+            assert_eq!(accepted, expected, "round {round}: {statuses:?}");
+            assert!(statuses.iter().all(|status| status == "accepted" || status == "taken"), "{statuses:?}");
+        }
     });
 }
 

@@ -5,6 +5,8 @@ use crate::common::economy::{admin, all_is_well, text};
 use crate::common::{Bundle, TestHub, both_with};
 use capsid_hub::config::HubConfig;
 use capsid_rules::credits::{CreditSource, GrantedUse};
+use capsid_store::evaluation::owners::outcomes;
+use capsid_store::evaluation::stakes::slashing;
 use serde_json::{Value, json};
 
 #[test]
@@ -222,6 +224,72 @@ fn a_report_against_an_arbiter_costs_a_fifth_of_the_stake() {
         hub.post("/a2a/validator/unstake", &json!({"sender_id": "node_liar"})).expect(200);
         assert_eq!(balances(hub, "node:node_liar"), (0, 50));
         all_is_well(hub);
+    });
+}
+
+#[test]
+fn fraud_costs_the_whole_stake_of_an_owner_and_its_level() {
+    both_with(public, |hub| {
+        let (token, id) = user(hub, "liar");
+        for node in ["node_a", "node_b"] {
+            claim(hub, &token, node);
+            pay_out(hub, &format!("node:{node}"), 60, CreditSource::Earned);
+            hub.post("/a2a/validator/stake", &json!({"sender_id": node})).expect(200);
+        }
+        let level = || {
+            let user = id.clone();
+            hub.hub
+                .store
+                .read_now(move |tx| capsid_store::evaluation::owners::owner_level::for_user(tx, &user))
+        };
+        let before = level().unwrap();
+        let now = hub.hub.now();
+        let punish = |node: &'static str| {
+            let reason = Some("It never ran what it reported.");
+            hub.hub.store.write_now(move |tx| slashing::slash_for_fraud(tx, node, "operator", reason, now))
+        };
+        assert_eq!(punish("node_a").unwrap(), Some(100_000));
+        assert_eq!(punish("node_unknown").unwrap(), None);
+        for node in ["node_a", "node_b"] {
+            let shown = hub.get(&format!("/a2a/validator/status?node_id={node}")).expect(200);
+            assert_eq!(shown["stake"]["amount"].as_f64(), Some(0.0), "{shown}");
+            assert_eq!(balances(hub, &format!("node:{node}")), (0, 10));
+        }
+        assert!(level().unwrap() < before, "a strike costs the level");
+        all_is_well(hub);
+    });
+}
+
+#[test]
+fn a_report_that_is_replaced_after_the_outcome_settles_as_it_was() {
+    both_with(public, |hub| {
+        let root = admin(hub);
+        let bundle = Bundle::new(1);
+        let (publisher, _) = user(hub, "ann");
+        claim(hub, &publisher, "node_a");
+        let (token, id) = user(hub, "bob");
+        claim(hub, &token, "node_wrong");
+        hub.publish("node_a", &bundle).expect(200);
+        report(hub, "node_wrong", &bundle, true);
+        // What nobody asked for can be replaced.
+        hub.change("UPDATE reports SET label = 'unsolicited', grade = 'used' WHERE node_id = 'node_wrong'");
+        let settled = || {
+            let user = id.clone();
+            let count = hub.hub.store.read_now(move |tx| outcomes::count_settled(tx, &user, 0));
+            count.unwrap()
+        };
+        assert_eq!(settled(), (0, 0), "nobody has decided");
+        hub.clock.advance(1000);
+        let path = format!("/admin/assets/{}/reject", bundle.capsule_id());
+        hub.post_as(&root, &path, &json!({"reason": "It does not work."})).expect(200);
+        assert_eq!(settled(), (1, 0));
+        for ok in [false, true] {
+            hub.clock.advance(1000);
+            let found = json!({"overall_ok": ok, "commands": [{"cmd": "node test.js", "ok": ok}]});
+            let report = json!({"target_asset_id": bundle.capsule_id(), "validation_report": found});
+            hub.message("node_wrong", "report", report).expect(200);
+            assert_eq!(settled(), (1, 0), "it was wrong when it was settled");
+        }
     });
 }
 

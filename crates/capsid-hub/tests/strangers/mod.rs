@@ -5,6 +5,7 @@ mod credits;
 mod disputes;
 mod moderation;
 mod quotas;
+mod runner;
 
 use crate::common::TestHub;
 use crate::common::economy::text;

@@ -3,6 +3,8 @@
 use super::{DAY, claim, public, user};
 use crate::common::economy::all_is_well;
 use crate::common::{Bundle, TestHub, TestResponse, both_with, on_sqlite};
+use capsid_hub::config::HubConfig;
+use capsid_rules::rate_limit::RateLimit;
 use serde_json::json;
 
 /// What a bundle takes, in bytes.
@@ -96,5 +98,29 @@ fn an_asset_that_is_too_large_is_refused() {
         publish(hub, "x_payload", 16_000).expect(200);
         let refused = publish(hub, "x_payload", 17_000).refused(413, "payload_too_large");
         assert_eq!(refused["limit_bytes"], 16 * 1024);
+    });
+}
+
+/// Whoever has one address often has all of its network.
+#[test]
+fn hellos_and_new_accounts_are_counted_for_the_network() {
+    let few = |config: &mut HubConfig| {
+        public(config);
+        config.limits.hello = RateLimit::per_hour(2);
+        config.limits.register = RateLimit::per_hour(2);
+    };
+    both_with(few, |hub| {
+        let addresses = ["192.0.2.1", "192.0.2.2", "192.0.2.3"].map(|address| hub.from(address));
+        let elsewhere = hub.from("198.51.100.1");
+        let login =
+            |name: &str| json!({"email": format!("{name}@example.org"), "password": "correct horse battery"});
+        for n in 0..2 {
+            addresses[n].hello(&format!("node_{n}"), None, json!({})).expect(200);
+            addresses[n].post("/auth/register", None, &login(&format!("user{n}"))).expect(201);
+        }
+        addresses[2].hello("node_2", None, json!({})).refused(429, "hello_rate_limit");
+        addresses[2].post("/auth/register", None, &login("user2")).refused(429, "rate_limited");
+        elsewhere.hello("node_3", None, json!({})).expect(200);
+        elsewhere.post("/auth/register", None, &login("user3")).expect(201);
     });
 }

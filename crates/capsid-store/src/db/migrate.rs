@@ -52,6 +52,7 @@ const STEPS: &[Migration] = steps! {
     "20261118-credits";
     "20261118-credits-conservation", "20261118-credits-conservation.sqlite.sql", "20261118-credits-conservation.postgres.sql";
     "20261118-ranking";
+    "20261118-settled";
 };
 
 /// The names of all steps.

@@ -33,6 +33,8 @@ row! {
         pub reproduction_score: Option<f64> = "reproduction_score",
         /// What kind of failure it was.
         pub failure_class: Option<String> = "failure_class",
+        /// The public key that signed it.
+        pub signed_by: Option<Vec<u8>> = "signed_by",
         pub created_at: i64 = "created_at",
     }
 }

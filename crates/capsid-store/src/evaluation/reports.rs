@@ -8,6 +8,7 @@ use crate::db::tx::Tx;
 use crate::evaluation::assignments;
 use crate::evaluation::assignments::AssignmentTicket;
 use crate::evaluation::evidence;
+use crate::evaluation::owners::outcomes;
 use crate::evaluation::scoring;
 use crate::evaluation::weighted_reports;
 use crate::nodes::NodeRow;
@@ -44,6 +45,8 @@ pub struct NewReport {
     pub stated: StatedReport,
     /// The proof that its sender read the asset, as 64 hexadecimal digits.
     pub read_proof: Option<String>,
+    /// The public key that signed it, if one did.
+    pub signed_by: Option<Vec<u8>>,
     /// All that was sent, as JSON.
     pub body: String,
 }
@@ -190,8 +193,8 @@ fn add(
     let sql =
         "INSERT INTO reports (report_id, asset_id, node_id, overall_ok, weight, label, env_fingerprint_key,
             commands_passed, commands_total, reproduction_score, failure_class, body, created_at, grade, control_bare,
-            control_base)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) ON CONFLICT (report_id) DO NOTHING";
+            control_base, signed_by)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) ON CONFLICT (report_id) DO NOTHING";
     // Two hubs may see the same id as free: the later one takes its own.
     for report_id in [report_id, &report.fresh_id] {
         let added = tx.run(
@@ -212,7 +215,8 @@ fn add(
                 now,
                 standing.grade.as_str(),
                 report.stated.control_bare.map(i64::from),
-                report.stated.control_base.map(i64::from)
+                report.stated.control_base.map(i64::from),
+                report.signed_by.as_deref()
             ],
         )?;
         if added == 1 {
@@ -233,10 +237,11 @@ fn replace(
     standing: ReportStanding,
     now: Time,
 ) -> Result<String> {
+    outcomes::keep_settled(tx, &node.node_id, id)?;
     tx.run(
         "UPDATE reports SET overall_ok = $3, weight = $4, label = $5, env_fingerprint_key = $6, commands_passed = $7,
             commands_total = $8, reproduction_score = $9, failure_class = $10, body = $11, created_at = $12,
-            grade = $13, control_bare = $14, control_base = $15
+            grade = $13, control_bare = $14, control_base = $15, signed_by = $16
          WHERE node_id = $1 AND asset_id = $2",
         params![
             &node.node_id,
@@ -253,7 +258,8 @@ fn replace(
             now,
             standing.grade.as_str(),
             report.stated.control_bare.map(i64::from),
-            report.stated.control_base.map(i64::from)
+            report.stated.control_base.map(i64::from),
+            report.signed_by.as_deref()
         ],
     )?;
     let word = |ok: bool| if ok { "passed" } else { "failed" };

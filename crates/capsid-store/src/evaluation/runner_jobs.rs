@@ -5,6 +5,7 @@ use crate::assets::id::AssetId;
 use crate::db::DAY_MS;
 use crate::db::row::{Json, row, select};
 use crate::db::tx::Tx;
+use crate::evaluation::owners::{NodeOwnership, OWNERSHIP_COLUMNS};
 use crate::evaluation::{assignments, scoring};
 use crate::params;
 use capsid_model::problem::Result;
@@ -27,8 +28,10 @@ pub struct RunnerTerms {
     pub slots: i64,
     /// How long a runner may keep a job.
     pub lease_ms: i64,
-    /// Seconds that an owner's bundles may take in a day before they go to the end of the queue.
-    pub seconds_per_day: f64,
+    /// Seconds that an owner's bundles may take in a day before they go to the end of the queue, by the owner's level.
+    pub seconds_by_level: [f64; 3],
+    /// Where the runner that asks runs things, such as `linux x64, node v20.20.0`.
+    pub runtime: Option<String>,
     pub command_seconds: u64,
     /// Programs that this hub allows beside the usual ones.
     pub programs: Vec<String>,
@@ -45,6 +48,14 @@ row! {
     }
 }
 
+row! {
+    /// A capsule that waits to be run, and who published it.
+    struct RunnableCandidate {
+        id: AssetId = "c.asset_id",
+        publisher: NodeOwnership = OWNERSHIP_COLUMNS,
+    }
+}
+
 /// What the runner found about an asset, or that it waits.
 pub fn find(tx: &mut dyn Tx, id: &AssetId) -> Result<Option<RunnerResultRow>> {
     tx.query_first(select!(RunnerResultRow, "FROM runner_jobs WHERE asset_id = $1"), params![id])
@@ -52,15 +63,19 @@ pub fn find(tx: &mut dyn Tx, id: &AssetId) -> Result<Option<RunnerResultRow>> {
 
 /// Queues candidates whose commands may prove something, a few at a time.
 fn queue_candidates(tx: &mut dyn Tx, now: Time) -> Result<()> {
-    let candidates = tx.query_all::<(AssetId, String)>(
-        "SELECT c.asset_id, COALESCE('user:' || p.owner, 'node:' || p.node_id)
-         FROM assets c JOIN nodes p ON p.node_id = c.node_id
-         WHERE c.status = 'candidate' AND c.asset_type = 'Capsule' AND c.proof NOT IN ('absent', 'vacuous')
-            AND p.status = 'active' AND NOT EXISTS (SELECT 1 FROM runner_jobs j WHERE j.asset_id = c.asset_id)
-         ORDER BY c.seq LIMIT $1",
+    let policy = tx.trust().owners;
+    let candidates = tx.query_all::<RunnableCandidate>(
+        select!(
+            RunnableCandidate,
+            "FROM assets c JOIN nodes n ON n.node_id = c.node_id
+             WHERE c.status = 'candidate' AND c.asset_type = 'Capsule' AND c.proof NOT IN ('absent', 'vacuous')
+                AND n.status = 'active' AND NOT EXISTS (SELECT 1 FROM runner_jobs j WHERE j.asset_id = c.asset_id)
+             ORDER BY c.seq LIMIT $1"
+        ),
         params![BATCH],
     )?;
-    for (id, owner) in candidates {
+    for RunnableCandidate { id, publisher } in candidates {
+        let owner = publisher.owner_key(&policy);
         let job_id = format!("run_{}", capsid_model::hash::hex(&id.0[..12]));
         tx.run(
             "INSERT INTO runner_jobs (job_id, asset_id, owner, state, created_at) VALUES ($1, $2, $3, 'queued', $4)
@@ -79,12 +94,22 @@ pub fn lease(tx: &mut dyn Tx, terms: &RunnerTerms, now: Time) -> Result<Option<R
     if running >= terms.slots {
         return Ok(None);
     }
+    if running == 0
+        && let Some(runtime) = &terms.runtime
+    {
+        requeue_outdated(tx, runtime)?;
+    }
     // Owners that used up their day come last.
+    let least = tx.trust().owners.least_level.number();
+    let [new, known, trusted] = terms.seconds_by_level;
     let next = tx.query_first::<(String, AssetId)>(
-        "SELECT j.job_id, j.asset_id FROM runner_jobs j WHERE j.state = 'queued'
+        "SELECT j.job_id, j.asset_id FROM runner_jobs j LEFT JOIN owners o ON o.owner = j.owner
+         WHERE j.state = 'queued'
          ORDER BY CASE WHEN (SELECT COALESCE(SUM(d.seconds), 0) FROM runner_jobs d
-            WHERE d.owner = j.owner AND d.finished_at > $1) >= $2 THEN 1 ELSE 0 END, j.seq LIMIT 1",
-        params![now.0 - DAY_MS, terms.seconds_per_day],
+                WHERE d.owner = j.owner AND d.finished_at > $1)
+            >= CASE WHEN COALESCE(o.level, 0) >= 2 OR $2 >= 2 THEN $3
+                WHEN COALESCE(o.level, 0) = 1 OR $2 = 1 THEN $4 ELSE $5 END THEN 1 ELSE 0 END, j.seq LIMIT 1",
+        params![now.0 - DAY_MS, least, trusted, known, new],
     )?;
     let Some((job_id, id)) = next else { return Ok(None) };
     tx.run(
@@ -107,6 +132,20 @@ pub fn lease(tx: &mut dyn Tx, terms: &RunnerTerms, now: Time) -> Result<Option<R
         files,
         command_seconds: terms.command_seconds,
     }))
+}
+
+/// Lets one promoted capsule wait again that was last run elsewhere: with another runtime its test may fail. It is one at a
+/// time, and only while nothing else waits.
+fn requeue_outdated(tx: &mut dyn Tx, runtime: &str) -> Result<()> {
+    tx.run(
+        "UPDATE runner_jobs SET state = 'queued', attempts = 0 WHERE seq = (
+            SELECT j.seq FROM runner_jobs j JOIN assets a ON a.asset_id = j.asset_id
+            WHERE j.state = 'done' AND j.runtime <> $1 AND a.status = 'promoted'
+                AND NOT EXISTS (SELECT 1 FROM runner_jobs w WHERE w.state = 'queued')
+            ORDER BY j.finished_at, j.seq LIMIT 1)",
+        params![runtime],
+    )?;
+    Ok(())
 }
 
 /// Jobs of a runner that is gone wait once more; the second time they end.

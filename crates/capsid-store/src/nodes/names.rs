@@ -1,6 +1,6 @@
 //! Display names: which of them look the same.
 
-use crate::db::tx::Tx;
+use crate::db::tx::{Dialect, Tx};
 use crate::params;
 use crate::store::Store;
 use capsid_model::problem::Result;
@@ -8,6 +8,16 @@ use capsid_rules::identity::display_name::name_key;
 
 /// How many names are read for one step.
 const STEP: i64 = 500;
+
+/// Keeps a name for this transaction: whoever asks for one that looks the same waits for its end. Only a server has others
+/// that write at the same time.
+pub fn lock_name(tx: &mut dyn Tx, key: &str) -> Result<()> {
+    if tx.dialect() == Dialect::Postgres {
+        let lock = "SELECT 1 FROM (SELECT pg_advisory_xact_lock(4702, hashtext($1))) AS held";
+        tx.query_one::<i64>(lock, params![key])?;
+    }
+    Ok(())
+}
 
 /// Whether another owner than that of a node has a name with this key.
 pub fn is_taken(tx: &mut dyn Tx, key: &str, node_id: &str, owner: Option<&str>) -> Result<bool> {

@@ -187,6 +187,7 @@ pub(crate) fn merged(tx: &mut dyn Tx, part: &TaskRow, decide_ms: i64, now: Time)
     let Some(parent) = &part.parent_task_id else { return Ok(()) };
     let whole = tasks::reload(tx, parent)?;
     let Ok(after) = step(whole.state(), TaskEvent::Merge) else { return Ok(()) };
+    let now = now.max(Time(whole.claimed_at.unwrap_or(whole.created_at)));
     let actor = format!("node:{}", part.completed_by()?);
     tasks::set_status(tx, &whole, after, &actor, "merge", None, now)?;
     let asset = part.result_asset;

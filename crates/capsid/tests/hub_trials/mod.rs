@@ -10,5 +10,6 @@ mod described;
 mod full_disk;
 mod kill;
 mod several;
+mod sybil;
 #[path = "../../../capsid-hub/tests/samples/walk.rs"]
 mod walk;

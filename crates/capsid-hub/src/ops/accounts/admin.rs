@@ -11,6 +11,7 @@ use capsid_store::accounts;
 use capsid_store::accounts::admin;
 use capsid_store::accounts::admin::AdminAction;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use utoipa::{IntoParams, ToSchema};
 
 /// Which part of the list.
@@ -74,10 +75,11 @@ pub async fn set_user_banned(
     why: ReasonBody,
     banned: bool,
 ) -> ApiResult<AccountView> {
-    let (reason, now) = (why.checked()?, hub.now());
+    let (reason, clock) = (why.checked()?, Arc::clone(&hub.clock));
     let user = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
+            let now = clock.now();
             let by = account::require_admin(tx, &credentials, now)?;
             accounts::lock(tx, &user_id)?;
             let user = accounts::get(tx, &user_id)?.ok_or_else(no_account)?;

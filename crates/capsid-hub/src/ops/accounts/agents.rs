@@ -62,6 +62,7 @@ pub async fn reset_secret(
     let version = hub
         .store
         .write(move |tx| {
+            let context = context.begin();
             let user = require_session(tx, &credentials, context.now)?;
             // Whose node it is, is nobody else's business.
             let node = nodes::get(tx, &id)?.ok_or_else(|| not_yours(&id))?;

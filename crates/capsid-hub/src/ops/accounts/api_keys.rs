@@ -9,6 +9,7 @@ use capsid_model::text::is_invisible;
 use capsid_model::time::Time;
 use capsid_store::accounts::api_keys::{self, ApiKeyRow};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use utoipa::ToSchema;
 
 /// The longest name of a key, in characters.
@@ -71,6 +72,7 @@ pub async fn create_api_key(
         return Err(ApiError::field("name", expected, "something else"));
     }
     let (now, digits) = (hub.now(), hub.random.hex(24));
+    let clock = Arc::clone(&hub.clock);
     let text = format!("ek_{digits}");
     let (head, tail) = (text.get(..7).unwrap_or_default(), text.get(47..).unwrap_or_default());
     let key = ApiKeyRow {
@@ -83,6 +85,7 @@ pub async fn create_api_key(
     let response = CreateApiKeyResponse { key: ApiKeyView::from(&key), api_key: text.clone() };
     hub.store
         .write(move |tx| {
+            let now = clock.now();
             let user = require_session(tx, &credentials, now)?;
             if api_keys::add(tx, &user, &key, &text, now)? { Ok(()) } else { Err(too_many_keys()) }
         })
@@ -137,9 +140,10 @@ pub async fn revoke_api_key(
     credentials: Credentials,
     key_id: String,
 ) -> ApiResult<RevokeApiKeyResponse> {
-    let (now, id) = (hub.now(), key_id.clone());
+    let (clock, id) = (Arc::clone(&hub.clock), key_id.clone());
     hub.store
         .write(move |tx| {
+            let now = clock.now();
             let user = require_session(tx, &credentials, now)?;
             if api_keys::revoke(tx, &user, &id, now)? { Ok(()) } else { Err(no_such_key()) }
         })

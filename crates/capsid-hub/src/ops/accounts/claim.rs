@@ -68,6 +68,7 @@ pub async fn claim_node(hub: &Hub, credentials: Credentials, code: &str) -> ApiR
     let outcome = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
+            let context = context.begin();
             let outcome = claim_codes::claim(tx, &code, &owner, context.now)?;
             if let NodeClaimOutcome::Done { node_id } = &outcome {
                 notify_claimed(tx, &context, node_id)?;

@@ -9,6 +9,7 @@ use capsid_rules::identity::accounts;
 use capsid_rules::identity::accounts::{EMAIL_EXPECTED, PASSWORD_EXPECTED};
 use capsid_store::accounts::{UserRow, login_attempts, sessions};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use utoipa::ToSchema;
 
 /// Who somebody says to be.
@@ -63,9 +64,10 @@ pub async fn log_in(hub: &Hub, address: &str, login: LoginRequest) -> ApiResult<
 /// Ends the session that is shown.
 #[tracing::instrument(skip_all)]
 pub async fn log_out(hub: &Hub, credentials: Credentials) -> ApiResult<DoneResponse> {
-    let now = hub.now();
+    let clock = Arc::clone(&hub.clock);
     hub.store
         .write(move |tx| {
+            let now = clock.now();
             account::require_session(tx, &credentials, now)?;
             let token = credentials.session.as_deref().unwrap_or_default();
             Ok::<_, ApiError>(sessions::close(tx, token)?)
@@ -86,11 +88,12 @@ pub async fn verify_password(hub: &Hub, address: &str, login: LoginRequest) -> A
 }
 
 async fn attempt(hub: &Hub, address: &str, login: LoginRequest) -> ApiResult<UserRow> {
-    let (key, now) = (login_attempts::key(&login.email, address), hub.now());
+    let (key, clock) = (login_attempts::key(&login.email, address), Arc::clone(&hub.clock));
     let (attempt, email) = (key.clone(), login.email);
     let found = hub
         .store
         .write(move |tx| {
+            let now = clock.now();
             if let Err(wait) = login_attempts::begin(tx, &attempt, now)? {
                 return Err(too_many_attempts(wait));
             }
@@ -124,10 +127,12 @@ fn too_many_attempts(wait: i64) -> ApiError {
 
 /// Begins a session of an account.
 pub async fn begin_session(hub: &Hub, user: &UserRow) -> ApiResult<SessionResponse> {
-    let (now, token) = (hub.now(), format!("sess_{}", hub.random.hex(32)));
+    let (clock, token) = (Arc::clone(&hub.clock), format!("sess_{}", hub.random.hex(32)));
     let (user_id, text) = (user.user_id.clone(), token.clone());
-    let expires_at =
-        hub.store.write::<_, ApiError, _>(move |tx| Ok(sessions::open(tx, &user_id, &text, now)?)).await?;
+    let expires_at = hub
+        .store
+        .write::<_, ApiError, _>(move |tx| Ok(sessions::open(tx, &user_id, &text, clock.now())?))
+        .await?;
     Ok(SessionResponse {
         user_id: user.user_id.clone(),
         token,

@@ -8,6 +8,7 @@ use crate::error::{ApiError, ApiResult, HubCode};
 use crate::state::Hub;
 use capsid_store::accounts;
 use serde::Deserialize;
+use std::sync::Arc;
 use utoipa::ToSchema;
 
 /// The old password and the new one.
@@ -32,6 +33,7 @@ pub async fn change_password(
     check_password("current_password", &request.current_password)?;
     check_password("new_password", &request.new_password)?;
     let (shows, now) = (credentials.clone(), hub.now());
+    let clock = Arc::clone(&hub.clock);
     let (user, old_hash) = hub
         .store
         .read(move |tx| {
@@ -49,13 +51,15 @@ pub async fn change_password(
     let new_hash = hub.passwords.hash(request.new_password, salt).await?;
     let session = credentials.session.unwrap_or_default();
     hub.store
-        .write(move |tx| match accounts::change_password(tx, &user, [&old_hash, &new_hash], &session, now)? {
-            true => Ok(()),
-            false => Err(ApiError::new(
-                HubCode::StateConflict,
-                "The password was changed by somebody else meanwhile.",
-                "Log in with the present password and try again.",
-            )),
+        .write(move |tx| {
+            match accounts::change_password(tx, &user, [&old_hash, &new_hash], &session, clock.now())? {
+                true => Ok(()),
+                false => Err(ApiError::new(
+                    HubCode::StateConflict,
+                    "The password was changed by somebody else meanwhile.",
+                    "Log in with the present password and try again.",
+                )),
+            }
         })
         .await?;
     Ok(DoneResponse { status: "changed" })

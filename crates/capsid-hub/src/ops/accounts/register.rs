@@ -3,17 +3,19 @@
 use super::login::{LoginRequest, SessionResponse, begin_session};
 use crate::error::{ApiError, ApiResult, HubCode};
 use crate::state::Hub;
+use capsid_rules::identity::network::Network;
 use capsid_store::accounts::{self, AccountRole, NewUser, UserRow};
+use std::sync::Arc;
 
 /// Makes an account, if this hub lets everybody make one, and begins a session.
 #[tracing::instrument(skip_all, fields(user.id))]
-pub async fn register(hub: &Hub, address: &str, login: LoginRequest) -> ApiResult<SessionResponse> {
-    let user = create_account(hub, address, login).await?;
+pub async fn register(hub: &Hub, network: &Network, login: LoginRequest) -> ApiResult<SessionResponse> {
+    let user = create_account(hub, network, login).await?;
     tracing::Span::current().record("user.id", &user.user_id);
     begin_session(hub, &user).await
 }
 
-async fn create_account(hub: &Hub, address: &str, login: LoginRequest) -> ApiResult<UserRow> {
+async fn create_account(hub: &Hub, network: &Network, login: LoginRequest) -> ApiResult<UserRow> {
     if !hub.config.open_registration {
         return Err(ApiError::new(
             HubCode::RegistrationClosed,
@@ -22,8 +24,9 @@ async fn create_account(hub: &Hub, address: &str, login: LoginRequest) -> ApiRes
         ));
     }
     let login = login.checked()?;
-    let limit = hub.config.limits.register;
-    hub.limiter.check(&hub.store, HubCode::RateLimited, "register", address, limit, hub.now()).await?;
+    // Who has one address often has all of its network.
+    let (limit, who) = (hub.config.limits.register, network.as_str());
+    hub.limiter.check(&hub.store, HubCode::RateLimited, "register", who, limit, hub.now()).await?;
     let mut salt = [0; 16];
     hub.random.fill(&mut salt);
     let new = NewUser {
@@ -33,9 +36,9 @@ async fn create_account(hub: &Hub, address: &str, login: LoginRequest) -> ApiRes
         role: AccountRole::User,
         grant: hub.config.grants().at_registration(),
     };
-    let (now, actor) = (hub.now(), format!("user:{}", new.user_id));
+    let (clock, actor) = (Arc::clone(&hub.clock), format!("user:{}", new.user_id));
     hub.store
-        .write::<_, ApiError, _>(move |tx| Ok(accounts::create(tx, &new, &actor, now)?))
+        .write::<_, ApiError, _>(move |tx| Ok(accounts::create(tx, &new, &actor, clock.now())?))
         .await?
         .ok_or_else(|| {
             ApiError::new(

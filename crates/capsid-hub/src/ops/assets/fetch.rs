@@ -411,6 +411,7 @@ async fn poll_assignments(hub: &SharedHub, sender: &Sender) -> ApiResult<Vec<Ass
     let assigned = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
+            let context = context.begin();
             let node = sender.find(tx, &context)?;
             let assigned = node.map(|node| assignments::poll(tx, &node, &terms, context.now)).transpose()?;
             Ok(assigned.unwrap_or_default())

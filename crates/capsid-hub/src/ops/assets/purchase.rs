@@ -81,6 +81,7 @@ pub async fn buy_assets(
     };
     hub.store
         .write::<_, ApiError, _>(move |tx| {
+            let context = context.begin();
             sender.lock_spender(tx, &context)?;
             match purchases::buy(tx, sender.id(), &wares, price, context.now)? {
                 PurchaseOutcome::Done { charged } => {

@@ -165,6 +165,7 @@ pub async fn self_revoke(
         (hub.context(), Sender::new(node_id, credentials.or_secret(node_secret.as_deref())));
     hub.store
         .write(move |tx| {
+            let context = context.begin();
             let node = sender.lock(tx, &context)?;
             revoke_in(tx, &context, &node, &target)
         })

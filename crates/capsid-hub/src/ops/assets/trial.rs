@@ -112,6 +112,7 @@ fn is_triable(tx: &mut dyn Tx, listed: &ListedAsset) -> ApiResult<bool> {
 pub async fn open_trials(hub: &SharedHub, sender: &Sender, ids: Vec<AssetId>) -> ApiResult<Vec<TrialView>> {
     let (context, chance, sender) = (hub.context(), hub.random_bytes(), sender.clone());
     let open = move |tx: &mut dyn Tx| -> ApiResult<Vec<TrialTicket>> {
+        let context = context.begin();
         let node = sender.find(tx, &context)?;
         require_trial_access(tx, &context, node.as_ref())?;
         let Some(node) = node else { return Ok(Vec::new()) };

@@ -14,6 +14,7 @@ use capsid_store::work::tasks;
 use capsid_store::{accounts, ledger};
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
+use std::sync::Arc;
 use utoipa::ToSchema;
 
 /// What is asked, and what is put aside for it.
@@ -88,12 +89,14 @@ pub async fn create_bounty(
     hub.limit_calls_of(&credentials, "bounties").await?;
     // Whoever has no account is refused before anything else is checked.
     let (now, by) = (hub.now(), credentials.clone());
+    let clock = Arc::clone(&hub.clock);
     hub.store.read::<_, ApiError, _>(move |tx| require_user(tx, &by, now)).await?;
     let (offer, name) = request.check()?;
     let draft = hub.draft(offer, "bounty", name);
     let placed = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
+            let now = clock.now();
             let user = require_user(tx, &credentials, now)?;
             accounts::lock(tx, &user.user_id)?;
             let account = ledger::user_account(&user.user_id);

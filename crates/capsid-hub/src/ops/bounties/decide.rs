@@ -337,7 +337,7 @@ where
     let who = decider.node.clone().unwrap_or_else(|| "bounties".to_owned());
     hub.limit_calls_of(&decider.credentials, &who).await?;
     let context = hub.context();
-    let response = hub.store.write::<_, ApiError, _>(move |tx| op(tx, &context, &decider)).await?;
+    let response = hub.store.write::<_, ApiError, _>(move |tx| op(tx, &context.begin(), &decider)).await?;
     hub.events.notify();
     Ok(response)
 }

@@ -12,6 +12,7 @@ use crate::state::SharedHub;
 use capsid_store::work::bounties::assign;
 use capsid_store::work::bounties::assign::MatchOutcome;
 use serde::Deserialize;
+use std::sync::Arc;
 use utoipa::ToSchema;
 
 /// What an admin takes for the solution.
@@ -31,12 +32,14 @@ pub async fn match_bounty(
 ) -> ApiResult<BountyDetailView> {
     hub.limit_calls_of(&credentials, "bounties").await?;
     let (now, by) = (hub.now(), credentials.clone());
+    let clock = Arc::clone(&hub.clock);
     hub.store.read::<_, ApiError, _>(move |tx| require_admin(tx, &by, now)).await?;
     let asset = parse_asset_id(request.asset_id.as_deref().unwrap_or_default(), "asset_id")?;
     let (decide_ms, submission) = (hub.config.work.decision_ms, hub.new_id("sub"));
     let response = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
+let now = clock.now();
             let actor = require_admin(tx, &credentials, now)?.actor();
             match assign::match_asset(tx, &bounty_id, &asset, &submission, &actor, decide_ms, now)? {
                 MatchOutcome::Done(_) => BountyDetailView::load(tx, &bounty_id, now),

@@ -92,7 +92,9 @@ pub async fn transfer_credits(
     }
     hub.limit_calls_of(&credentials, "account").await?;
     let (context, granted) = (hub.context(), hub.config.credits.granted);
-    hub.store.write(move |tx| transfer_in(tx, &credentials, &request, amount, granted, &context)).await
+    hub.store
+        .write(move |tx| transfer_in(tx, &credentials, &request, amount, granted, &context.begin()))
+        .await
 }
 
 fn transfer_in(

@@ -10,6 +10,8 @@ use crate::ops::assets::list::cut;
 use crate::ops::assets::parse_asset_id;
 use crate::ops::assets::view::{page_response, rounded};
 use crate::state::SharedHub;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use capsid_model::time::Time;
 use capsid_store::assets::id::AssetId;
 use capsid_store::assets::list::ListPosition;
@@ -78,6 +80,10 @@ pub struct ReportView {
     reproduction_score: Option<f64>,
     #[schema(required)]
     failure_class: Option<String>,
+    /// The public key that signed it, as base64.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false)]
+    signed_by: Option<String>,
     created_at: String,
 }
 
@@ -148,6 +154,7 @@ impl From<ReportRow> for ReportView {
             commands_total: report.commands_total,
             reproduction_score: report.reproduction_score.map(rounded),
             failure_class: report.failure_class,
+            signed_by: report.signed_by.map(|key| STANDARD.encode(key)),
             created_at: Time(report.created_at).iso(),
         }
     }

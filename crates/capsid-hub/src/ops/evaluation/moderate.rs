@@ -21,6 +21,7 @@ use capsid_store::evaluation::rewards::RewardRates;
 use capsid_store::evaluation::scoring;
 use capsid_store::evaluation::stakes::slashing;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use utoipa::ToSchema;
 
 /// What became of an admin's decision.
@@ -44,10 +45,11 @@ pub async fn moderate(
 ) -> ApiResult<ModerateResponse> {
     let id = AssetId::parse(id)
         .ok_or_else(|| ApiError::field("asset_id", "`sha256:` and 64 hexadecimal digits", "another text"))?;
-    let (reason, rewards, now) = (reason.checked()?, hub.config.rewards(), hub.now());
+    let (reason, rewards, clock) = (reason.checked()?, hub.config.rewards(), Arc::clone(&hub.clock));
     let asset_status = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
+            let now = clock.now();
             let admin = require_admin(tx, &credentials, now)?;
             let actor = format!("user:{}", admin.user_id);
             apply_decision(tx, &id, change, &actor, reason.as_deref(), &rewards, now)

@@ -15,6 +15,7 @@ use capsid_store::db::tx::Tx;
 use capsid_store::evaluation::moderation::{self, CaseKind, ModerationCaseRow};
 use capsid_store::evaluation::rewards::RewardRates;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use utoipa::{IntoParams, ToSchema};
 
 /// The most cases of one page.
@@ -136,10 +137,11 @@ pub async fn decide_case(
         _ => return Err(ApiError::field("decision", "approve or reject", "another word")),
     };
     let case_id: i64 = case_id.parse().map_err(|_| not_found())?;
-    let (now, rewards) = (hub.now(), hub.config.rewards());
+    let (clock, rewards) = (Arc::clone(&hub.clock), hub.config.rewards());
     let case = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
+            let now = clock.now();
             let actor = require_moderator(tx, &credentials, now)?.actor();
             let case = moderation::lock(tx, case_id)?.ok_or_else(not_found)?;
             if !case.is_open() || case.kind == CaseKind::Dispute {
@@ -213,6 +215,7 @@ pub async fn appeal_case(
     let case = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
+            let context = context.begin();
             sender.lock_spender(tx, &context)?;
             let kind = if subject.starts_with("sha256:") { CaseKind::Warning } else { CaseKind::Publisher };
             let case = moderation::lock_subject(tx, kind, &subject)?

@@ -5,6 +5,7 @@
 
 use crate::auth::idempotency::{Idempotent, run_idempotent};
 use crate::auth::message::Message;
+use crate::auth::public_key::{is_signed_by, read_bytes};
 use crate::context::OperationContext;
 use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::object_reader::{ObjectReader, kind_of};
@@ -13,6 +14,7 @@ use crate::ops::assets::revoke::not_found;
 use crate::ops::assets::view::ConsensusView;
 use crate::ops::evaluation::report_contents::{read_read_proof, read_statements};
 use crate::state::SharedHub;
+use capsid_model::canonical::canonical_value;
 use capsid_rules::evaluation::evidence_grade::EvidenceGrade;
 use capsid_rules::evaluation::stated_report::StatedReport;
 use capsid_rules::lifecycle::AssetStatus;
@@ -33,6 +35,9 @@ const BODY_LIMIT: usize = 64 * 1024;
 const NAME_LIMIT: usize = 200;
 /// The most commands that are listed.
 const COMMANDS_LIMIT: usize = 1000;
+
+/// The member with the signature.
+const KEY_SIGNATURE: &str = "public_key_signature";
 
 /// Where a report says what machine it ran on.
 const MACHINES: [&str; 3] = ["env", "env_fingerprint", "environment"];
@@ -84,6 +89,15 @@ pub struct ReportRequest {
     local_id: Option<String>,
     ticket: Option<AssignmentTicket>,
     report: NewReport,
+    signature: Option<ReportSignature>,
+}
+
+/// A signature with the node's public key.
+#[derive(Debug)]
+struct ReportSignature {
+    /// The canonical text of the payload without the signature.
+    signed_text: String,
+    signature: Vec<u8>,
 }
 
 impl ReportRequest {
@@ -116,8 +130,36 @@ impl ReportRequest {
             None => read_read_proof(&payload, "payload")?,
             inner => inner,
         };
-        Ok(Self { asset_id, local_id, ticket, report })
+        let signature = ReportSignature::read(&payload)?;
+        Ok(Self { asset_id, local_id, ticket, report, signature })
     }
+}
+
+impl ReportSignature {
+    fn read(payload: &Map<String, Value>) -> ApiResult<Option<Self>> {
+        let outer = ObjectReader::new(payload, "payload");
+        let Some(text) = outer.text(KEY_SIGNATURE, 1, NAME_LIMIT)? else { return Ok(None) };
+        let signature = read_bytes(text).ok_or_else(not_signed)?;
+        let mut signed = payload.clone();
+        signed.remove(KEY_SIGNATURE);
+        Ok(Some(Self { signed_text: canonical_value(&Value::Object(signed)), signature }))
+    }
+
+    /// The key of the node, which made the signature.
+    fn check(&self, node: &NodeRow) -> ApiResult<Vec<u8>> {
+        let key = node.public_key.as_deref().ok_or_else(not_signed)?;
+        let is_right = is_signed_by(key, &self.signed_text, &self.signature);
+        if is_right { Ok(key.to_vec()) } else { Err(not_signed()) }
+    }
+}
+
+fn not_signed() -> ApiError {
+    ApiError::new(
+        HubCode::SignatureInvalid,
+        "`payload.public_key_signature` was not made with the node's public key over the report.",
+        "Say hello with `public_key` first, sign the canonical JSON of the payload without this member with that key \
+         (Ed25519), or leave the signature out.",
+    )
 }
 
 /// The part inside a transaction, for callers that have one of their own.
@@ -137,7 +179,9 @@ pub fn report_in(
     };
     let identity = &context.config.identity;
     let keyless = node.stage(identity.issue_window_ms, context.now).is_keyless();
-    let report = NewReport { keyless: keyless && !identity.count_keyless_reports, ..request.report.clone() };
+    let signed_by = request.signature.as_ref().map(|signature| signature.check(node)).transpose()?;
+    let keyless = keyless && !identity.count_keyless_reports;
+    let report = NewReport { keyless, signed_by, ..request.report.clone() };
     let weights = context.config.grade_weights();
     match reports::record(tx, node, &target, &report, weights, context.now)? {
         ReportOutcome::Kept(kept) => Ok(ReportResponse::new(kept, request.report.inconclusive)),
@@ -241,6 +285,7 @@ fn found(object: &Map<String, Value>, path: &str, fresh_id: String, body: &str) 
         inconclusive,
         stated,
         read_proof: read_read_proof(object, path)?,
+        signed_by: None,
         body: body.to_owned(),
     })
 }

@@ -215,6 +215,7 @@ pub async fn add_review(
     hub.usage.flush().await?;
     hub.store
         .write::<_, ApiError, _>(move |tx| {
+            let context = context.begin();
             let node = sender.lock(tx, &context)?;
             let asset = assets::get(tx, &id)?.ok_or_else(not_found)?;
             if owns(tx, &node, &asset.node_id)? {
@@ -294,6 +295,7 @@ pub async fn change_review(
     let (context, credentials) = (hub.context(), credentials.or_secret(request.node_secret.as_deref()));
     hub.store
         .write::<_, ApiError, _>(move |tx| {
+            let context = context.begin();
             let mut review = own_review(tx, &context, &credentials, node_id.as_deref(), &which)?;
             review.rating = rating.unwrap_or(review.rating);
             review.content = content.clone().unwrap_or(review.content);
@@ -336,6 +338,7 @@ pub async fn delete_review(
     let context = hub.context();
     hub.store
         .write::<_, ApiError, _>(move |tx| {
+            let context = context.begin();
             let review = own_review(tx, &context, &credentials, node_id.as_deref(), &which)?;
             reviews::remove(tx, &review.review_id)?;
             Ok(DeleteReviewResponse { review_id: review.review_id, status: "deleted" })

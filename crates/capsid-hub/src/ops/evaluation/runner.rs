@@ -6,7 +6,8 @@ use crate::state::SharedHub;
 use capsid_rules::evaluation::runner_job::{RunnerJob, RunnerReport};
 use capsid_rules::evaluation::runner_outcome::RunnerOutcome;
 use capsid_store::evaluation::runner_jobs::{self, RunnerReportOutcome, RunnerTerms};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use subtle::ConstantTimeEq;
 use utoipa::ToSchema;
 
@@ -18,6 +19,13 @@ const COMMANDS_PER_FOLDER: i64 = 2;
 const LEASE_MARGIN_MS: i64 = 60_000;
 /// The longest reason and the longest runtime that are kept.
 const TEXT_LIMIT: usize = 2_000;
+
+/// What a runner says of itself when it asks for a job.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+pub struct NextJobRequest {
+    /// Where it runs things, such as `linux x64, node v20.20.0`.
+    runtime: Option<String>,
+}
 
 /// The next job, if one waits.
 #[derive(Debug, Serialize, ToSchema)]
@@ -38,10 +46,17 @@ pub struct RunnerReportResponse {
 
 /// Gives the next job to the runner.
 #[tracing::instrument(skip_all)]
-pub async fn next_job(hub: &SharedHub, token: Option<&str>) -> ApiResult<RunnerJobResponse> {
+pub async fn next_job(
+    hub: &SharedHub,
+    token: Option<&str>,
+    request: NextJobRequest,
+) -> ApiResult<RunnerJobResponse> {
     check_token(hub, token)?;
-    let (terms, now) = (terms(hub), hub.now());
-    let job = hub.store.write::<_, ApiError, _>(move |tx| Ok(runner_jobs::lease(tx, &terms, now)?)).await?;
+    validate::text_or(request.runtime.as_deref(), "runtime", TEXT_LIMIT)?;
+    let terms = RunnerTerms { runtime: request.runtime.filter(|text| !text.is_empty()), ..terms(hub) };
+    let clock = Arc::clone(&hub.clock);
+    let job =
+        hub.store.write::<_, ApiError, _>(move |tx| Ok(runner_jobs::lease(tx, &terms, clock.now())?)).await?;
     Ok(RunnerJobResponse { job })
 }
 
@@ -66,10 +81,13 @@ pub async fn report(
     if !report.seconds.is_finite() || report.seconds < 0.0 {
         return Err(ApiError::field("seconds", "a number from 0 up", "another number"));
     }
-    let (hub_id, now) = (hub.hub_id.clone(), hub.now());
+    let hub_id = hub.hub_id.clone();
+    let clock = Arc::clone(&hub.clock);
     let kept = hub
         .store
-        .write::<_, ApiError, _>(move |tx| Ok(runner_jobs::finish(tx, &hub_id, &report, outcome, now)?))
+        .write::<_, ApiError, _>(move |tx| {
+            Ok(runner_jobs::finish(tx, &hub_id, &report, outcome, clock.now())?)
+        })
         .await?;
     match kept {
         RunnerReportOutcome::Kept(id) => {
@@ -89,7 +107,8 @@ fn terms(hub: &SharedHub) -> RunnerTerms {
     RunnerTerms {
         slots: runner.slots,
         lease_ms: FOLDERS * COMMANDS_PER_FOLDER * command_ms + LEASE_MARGIN_MS,
-        seconds_per_day: runner.seconds_by_level[1] as f64,
+        seconds_by_level: runner.seconds_by_level.map(|seconds| seconds as f64),
+        runtime: None,
         command_seconds: runner.command_seconds,
         programs: hub.config.extra_programs.clone(),
     }

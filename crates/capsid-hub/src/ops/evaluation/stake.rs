@@ -100,6 +100,7 @@ pub async fn stake(
     let (context, reference) = (hub.context(), hub.new_id("stake"));
     hub.store
         .write::<_, ApiError, _>(move |tx| {
+            let context = context.begin();
             sender.lock(tx, &context)?;
             let source = context.config.credits.stake_from;
             match stakes::stake(tx, &node_id, amount, source, &reference, context.now)? {
@@ -143,6 +144,7 @@ pub async fn unstake(
     let (context, reference) = (hub.context(), hub.new_id("unstake"));
     hub.store
         .write::<_, ApiError, _>(move |tx| {
+            let context = context.begin();
             sender.lock(tx, &context)?;
             if stakes::is_needed(tx, &node_id, context.now)? {
                 return Err(ApiError::new(

@@ -99,7 +99,7 @@ pub async fn vote(
     let voter =
         hub.store.write::<_, ApiError, _>(move |tx| voter(tx, &by, &credentials, sender.as_deref())).await?;
     hub.limiter.check(&hub.store, HubCode::RateLimited, "vote", &voter.user_id, limit, now).await?;
-    hub.store.write::<_, ApiError, _>(move |tx| cast(tx, &context, &id, &voter, value)).await
+    hub.store.write::<_, ApiError, _>(move |tx| cast(tx, &context.begin(), &id, &voter, value)).await
 }
 
 fn voter(

@@ -317,6 +317,7 @@ pub async fn record_event(
     let is_new = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
+            let context = context.begin();
             let name = match &sender.node_id {
                 Some(id) => Sender::new(id, sender.credentials.clone()).lock(tx, &context)?.node_id,
                 None => {

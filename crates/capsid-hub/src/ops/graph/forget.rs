@@ -42,6 +42,7 @@ pub async fn forget_graph(
     let gone = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
+            let context = context.begin();
             let asker = find_author(tx, &context, &sender, false)?;
             match graph::forget_statements(tx, &asker.name, &which)? {
                 ForgetOutcome::Done(gone) => Ok(gone),

@@ -68,6 +68,7 @@ pub async fn ingest_graph(
     let taken = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
+            let context = context.begin();
             let asker = find_author(tx, &context, &sender, ticket.price > 0)?;
             match graph::ingest(tx, &asker.name, &told, most, context.now)? {
                 IngestOutcome::Done(taken) => ticket.charge_in(tx, &asker, context.now).map(|()| taken),

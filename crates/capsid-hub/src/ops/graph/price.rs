@@ -128,8 +128,9 @@ impl GraphCharge {
             hub.usage.count_query(&asker.name);
             return Ok(0);
         }
-        let (price, now) = (self.price, hub.now());
-        hub.store.write::<_, ApiError, _>(move |tx| self.charge_in(tx, &asker, now)).await?;
+        let (price, context) = (self.price, hub.context());
+        let charge = move |tx: &mut dyn Tx| self.charge_in(tx, &asker, context.begin().now);
+        hub.store.write::<_, ApiError, _>(charge).await?;
         Ok(price)
     }
 

@@ -37,6 +37,7 @@ impl MailboxBatch<'_> {
     {
         let (context, sender) = (self.context.clone(), self.sender.clone());
         self.run_idempotent(message, move |tx, _| {
+            let context = context.begin();
             let node = sender.lock(tx, &context)?;
             op(tx, &context, &node)
         })
@@ -49,11 +50,12 @@ impl MailboxBatch<'_> {
         T: ItemResponse,
         F: FnMut(&mut dyn Tx, Time) -> ApiResult<T> + Send + 'static,
     {
-        let (key, now) = (message.key(self.sender.id()), self.context.now);
+        let (key, context) = (message.key(self.sender.id()), self.context.clone());
         let kind = message.kind.clone();
         self.hub
             .store
             .write::<_, ApiError, _>(move |tx| {
+                let now = context.begin().now;
                 if let Some(answer) = find_answer(tx, &key, now)? {
                     return Ok(answer);
                 }

@@ -134,6 +134,7 @@ pub async fn acknowledge_messages(
     let acknowledged = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
+            let context = context.begin();
             sender.lock(tx, &context)?;
             let mut count = 0;
             for id in &request.message_ids {

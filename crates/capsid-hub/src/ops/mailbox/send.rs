@@ -83,7 +83,7 @@ impl MailboxBatch<'_> {
     async fn authenticate(&self) -> ApiResult<()> {
         self.hub.limit_calls(&self.sender).await?;
         let (context, sender) = (self.context.clone(), self.sender.clone());
-        self.hub.store.write(move |tx| sender.lock(tx, &context)).await?;
+        self.hub.store.write(move |tx| sender.lock(tx, &context.begin())).await?;
         Ok(())
     }
 

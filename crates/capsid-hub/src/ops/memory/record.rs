@@ -95,6 +95,7 @@ async fn record(hub: &Hub, sender: Sender, memory: NewMemory) -> ApiResult<Recor
     let is_new = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
+            let context = context.begin();
             sender.lock(tx, &context)?;
             Ok(memory::record(tx, sender.id(), &memory, context.now)?)
         })

@@ -7,11 +7,12 @@ use crate::context::OperationContext;
 use crate::error::{ApiError, ApiResult};
 use crate::http::envelope::check_node_id;
 use crate::http::{query, traced_id, validate};
+use crate::ops::audit::AuditEntryView;
 use crate::state::SharedHub;
 use capsid_model::time::Time;
 use capsid_rules::identity::access::AccessDenial;
 use capsid_rules::identity::actor::Actor;
-use capsid_store::audit::{self, AuditRow, NodeAuditFilter};
+use capsid_store::audit::{self, NodeAuditFilter};
 use capsid_store::db::tx::Tx;
 use capsid_store::nodes;
 use serde::{Deserialize, Serialize};
@@ -44,42 +45,11 @@ pub struct NodeAuditParams {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = NodeAudit)]
 pub struct NodeAuditResponse {
-    logs: Vec<NodeAuditEntryView>,
+    logs: Vec<AuditEntryView>,
     /// How many there are that fit.
     total: i64,
     limit: i64,
     offset: i64,
-}
-
-/// One change.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = NodeAuditEntry)]
-pub struct NodeAuditEntryView {
-    at: String,
-    /// `node:…`, `user:…`, `operator` or `hub`.
-    actor: String,
-    action: String,
-    subject: String,
-    #[schema(required)]
-    before: Option<String>,
-    #[schema(required)]
-    after: Option<String>,
-    #[schema(required)]
-    reason: Option<String>,
-}
-
-impl From<AuditRow> for NodeAuditEntryView {
-    fn from(row: AuditRow) -> Self {
-        Self {
-            at: Time(row.entry.at).iso(),
-            actor: row.entry.actor,
-            action: row.entry.action,
-            subject: row.subject,
-            before: row.entry.before,
-            after: row.entry.after,
-            reason: row.entry.reason,
-        }
-    }
 }
 
 impl NodeAuditParams {
@@ -129,12 +99,7 @@ pub async fn node_audit(
             Ok((audit::list_for_node(tx, &filter, limit, offset)?, audit::count_for_node(tx, &filter)?))
         })
         .await?;
-    Ok(NodeAuditResponse {
-        logs: rows.into_iter().map(NodeAuditEntryView::from).collect(),
-        total,
-        limit,
-        offset,
-    })
+    Ok(NodeAuditResponse { logs: rows.into_iter().map(AuditEntryView::from).collect(), total, limit, offset })
 }
 
 fn check_reader(tx: &mut dyn Tx, context: &OperationContext, sender: &Sender, id: &str) -> ApiResult<()> {

@@ -260,6 +260,7 @@ pub async fn heartbeat(
     let (context, base, fresh) = (hub.context(), hub.config.base_url(), hub.random.claim_code());
     hub.store
         .write::<_, ApiError, _>(move |tx| {
+            let context = context.begin();
             let node = sender.lock(tx, &context)?;
             let code = claim_code(tx, &context, &sender, &node, &fresh)?;
             let mut news = load_news(tx, &context, &node, &base, code)?;

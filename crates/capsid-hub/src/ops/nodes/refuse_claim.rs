@@ -44,6 +44,7 @@ pub async fn refuse_claim(
     let context = hub.context();
     hub.store
         .write::<_, ApiError, _>(move |tx| {
+            let context = context.begin();
             let node = sender.lock(tx, &context)?;
             if !sender.actor(tx, &context, &node)?.can_refuse_claim() {
                 return Err(access_denied(AccessDenial::SecretRequired, &node.node_id));

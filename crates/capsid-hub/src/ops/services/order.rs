@@ -105,6 +105,7 @@ pub async fn order_service(
     let placed = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
+            let context = context.begin();
             let node = sender.lock(tx, &context)?;
             let service = services::lock(tx, &listing_id)?.ok_or_else(|| not_offered(&listing_id))?;
             refuse_own(tx, &node, &service)?;

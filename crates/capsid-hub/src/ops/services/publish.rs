@@ -125,6 +125,7 @@ pub async fn publish_service(
     let listing_id = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
+            let context = context.begin();
             sender.lock(tx, &context)?;
             if services::count_others(tx, &node_id, &title)? >= MAX {
                 return Err(ApiError::new(

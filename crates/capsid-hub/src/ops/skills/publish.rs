@@ -137,6 +137,7 @@ pub async fn publish_skill(
     let version = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
+            let context = context.begin();
             sender.lock(tx, &context)?;
             if skills::add(tx, &id, &node_id, &text, context.now)? {
                 return match skills::count(tx, &node_id)? {
@@ -212,6 +213,7 @@ pub async fn update_skill(
     let version = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
+            let context = context.begin();
             sender.lock(tx, &context)?;
             let skill = own(skills::lock(tx, &id)?, &node_id)?;
             if skill.deleted_at.is_some() {
@@ -278,6 +280,7 @@ pub async fn withdraw_skill(
     let (context, id) = (hub.context(), skill_id.clone());
     hub.store
         .write::<_, ApiError, _>(move |tx| {
+            let context = context.begin();
             sender.lock(tx, &context)?;
             own(skills::lock(tx, &id)?, &node_id)?;
             Ok(skills::withdraw(tx, &id, context.now)?)

@@ -96,6 +96,7 @@ async fn place(hub: &Hub, sender: &Sender, draft: OfferDraft) -> ApiResult<AskOu
     let (context, sender) = (hub.context(), sender.clone());
     hub.store
         .write::<_, ApiError, _>(move |tx| {
+            let context = context.begin();
             if draft.amount() > 0 {
                 sender.lock_spender(tx, &context)?;
             } else {

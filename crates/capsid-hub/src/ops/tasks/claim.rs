@@ -86,6 +86,7 @@ pub async fn claim_task(
     let response = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
+            let context = context.begin();
             let node = sender.lock(tx, &context)?;
             claim_task_in(tx, &context, &node, &claim, &submission_id)
         })

@@ -75,6 +75,7 @@ pub async fn commit_task(
     let task = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
+            let context = context.begin();
             let node = sender.lock(tx, &context)?;
             commit_task_in(tx, &node, &task_id, deadline, context.now)
         })

@@ -94,6 +94,7 @@ pub async fn complete_task(
     hub.limit_calls(&sender).await?;
     let context = hub.context();
     retry_until_published(hub, move |tx| {
+        let context = context.begin();
         let node = sender.lock(tx, &context)?;
         complete_task_in(tx, &context, &node, &task_id, asset)
     })

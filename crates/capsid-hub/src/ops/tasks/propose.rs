@@ -189,6 +189,7 @@ pub async fn propose_subtasks(
     let response = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
+            let context = context.begin();
             // A task that is not there is reported even to a node that has not said hello.
             if tasks::get(tx, &task_id)?.is_none() {
                 return Err(not_found(&task_id));

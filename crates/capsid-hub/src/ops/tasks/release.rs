@@ -47,6 +47,7 @@ pub async fn release_task(
     let task = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
+            let context = context.begin();
             let node = sender.lock(tx, &context)?;
             errors::changed(claim::release(tx, &node, &task_id, context.now)?, &task_id)
         })

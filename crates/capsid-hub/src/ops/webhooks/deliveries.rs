@@ -21,6 +21,7 @@ use capsid_store::notifications::notices::NodeNotice;
 use capsid_store::notifications::webhooks;
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
+use std::sync::Arc;
 use utoipa::ToSchema;
 
 /// The name of the list in its cursors.
@@ -223,10 +224,11 @@ pub async fn replay_delivery(
     node_id: String,
     delivery_id: String,
 ) -> ApiResult<ReplayDeliveryResponse> {
-    let now = hub.now();
+    let clock = Arc::clone(&hub.clock);
     let queued = hub
         .store
         .write(move |tx| {
+            let now = clock.now();
             let user = require_user(tx, &credentials, now)?;
             check_owner(tx, &user, &node_id)?;
             replay_in(tx, &node_id, &delivery_id, now)
@@ -255,6 +257,7 @@ pub async fn replay_node_delivery(
     let queued = hub
         .store
         .write(move |tx| {
+            let context = context.begin();
             authenticate(tx, &context, &sender)?;
             replay_in(tx, &node_id, &delivery_id, context.now)
         })
@@ -301,6 +304,7 @@ pub async fn send_test_event(
     let id = hub
         .store
         .write(move |tx| {
+            let context = context.begin();
             authenticate(tx, &context, &sender)?;
             let webhook = webhooks::get(tx, &node_id)?.ok_or_else(no_webhook)?;
             if webhook.disabled_at.is_some() {

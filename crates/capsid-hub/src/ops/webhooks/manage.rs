@@ -20,6 +20,7 @@ use capsid_store::db::tx::Tx;
 use capsid_store::nodes::{self, NodeRow};
 use capsid_store::notifications::webhooks;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use utoipa::ToSchema;
 
 /// Which node.
@@ -78,11 +79,12 @@ pub async fn rotate_webhook_secret(
     credentials: Credentials,
     node_id: String,
 ) -> ApiResult<RotateWebhookSecretResponse> {
-    let (now, secret) = (hub.now(), sign::new_secret(&*hub.random));
+    let (clock, secret) = (Arc::clone(&hub.clock), sign::new_secret(&*hub.random));
     let (id, fresh) = (node_id.clone(), secret.clone());
     let until = hub
         .store
         .write(move |tx| {
+            let now = clock.now();
             let user = require_session(tx, &credentials, now)?;
             check_owner(tx, &user, &id)?;
             let until = webhooks::rotate(tx, &id, &fresh, now)?.ok_or_else(no_webhook)?;
@@ -101,10 +103,11 @@ pub async fn rotate_webhook_secret(
 /// Switches the webhook of a node on again that was switched off because its calls failed.
 #[tracing::instrument(skip_all, fields(node.id = traced_id(&node_id)))]
 pub async fn enable_webhook(hub: &Hub, credentials: Credentials, node_id: String) -> ApiResult<WebhookView> {
-    let now = hub.now();
+    let clock = Arc::clone(&hub.clock);
     let webhook = hub
         .store
         .write(move |tx| {
+            let now = clock.now();
             let user = require_user(tx, &credentials, now)?;
             check_owner(tx, &user, &node_id)?;
             if !webhooks::enable(tx, &node_id, now)? {

@@ -72,6 +72,7 @@ pub async fn register_worker(
     let worker: WorkerRow = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
+            let context = context.begin();
             sender.lock(tx, &context)?;
             Ok(workers::register(tx, &id, &update, context.now)?)
         })

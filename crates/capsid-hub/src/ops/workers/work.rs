@@ -145,6 +145,7 @@ async fn claim(
     let response = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
+            let context = context.begin();
             let node = sender.lock(tx, &context)?;
             let task_id = reference.find_task(tx, &node)?;
             refuse_full(tx, &node, &task_id, context.now)?;

@@ -144,6 +144,16 @@ pub fn problem(error: &sqlx::Error) -> Problem {
         {
             (Code::StoreBusy, "Try again in a moment.")
         }
+        sqlx::Error::Database(_) if state.starts_with("58") => {
+            (Code::IoError, "Look at the disk and the log of the database server.")
+        }
+        sqlx::Error::Database(_) if state.starts_with("XX00") && state != "XX000" => {
+            (Code::StoreDamaged, "Restore a backup of the database server.")
+        }
+        // A server that became a copy of another one, or whose operator stopped writes.
+        sqlx::Error::Database(_) if state == "25006" => {
+            (Code::StoreUnreachable, "Name the server that takes writes in the URL; try again in a moment.")
+        }
         sqlx::Error::Database(_) if state.starts_with("28") || state == "3D000" => {
             (Code::StoreUnreachable, "Check the user, the password and the database name in the URL.")
         }

@@ -150,12 +150,21 @@ fn wrong_type(column: usize) -> Problem {
 
 /// What went wrong, with the code that fits it.
 pub fn problem(error: &rusqlite::Error) -> Problem {
+    to_problem(error, &std::io::Error::last_os_error())
+}
+
+/// The same with what the system said last. SQLite knows a full disk only by a write that finds no room. Some disks take the
+/// write and refuse when it is to be made durable, and a quota has an error of its own.
+fn to_problem(error: &rusqlite::Error, reason: &std::io::Error) -> Problem {
     let (code, fix) = match error.sqlite_error_code() {
         // The index of the log is a file as well, and a full disk cannot make it longer.
         Some(_) if is_extended(error, rusqlite::ffi::SQLITE_IOERR_SHMSIZE) => {
             (Code::DiskFull, "Free some space; nothing that was acknowledged is lost.")
         }
         Some(ErrorCode::DiskFull) => {
+            (Code::DiskFull, "Free some space; nothing that was acknowledged is lost.")
+        }
+        Some(ErrorCode::SystemIoFailure) if is_disk_call(error) && is_full(reason) => {
             (Code::DiskFull, "Free some space; nothing that was acknowledged is lost.")
         }
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
@@ -175,6 +184,24 @@ pub fn problem(error: &rusqlite::Error) -> Problem {
     Problem::new(code, format!("The database failed: {error}.")).fix(fix)
 }
 
+/// Whether a call failed that makes a file longer or durable. What was to be committed is undone then, and the next commit
+/// writes its pages anew.
+fn is_disk_call(error: &rusqlite::Error) -> bool {
+    use rusqlite::ffi;
+    let calls = [
+        ffi::SQLITE_IOERR_WRITE,
+        ffi::SQLITE_IOERR_FSYNC,
+        ffi::SQLITE_IOERR_DIR_FSYNC,
+        ffi::SQLITE_IOERR_TRUNCATE,
+        ffi::SQLITE_IOERR_SHMMAP,
+    ];
+    calls.into_iter().any(|code| is_extended(error, code))
+}
+
+fn is_full(reason: &std::io::Error) -> bool {
+    matches!(reason.kind(), std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded)
+}
+
 fn is_extended(error: &rusqlite::Error, code: i32) -> bool {
     error.sqlite_error().is_some_and(|error| error.extended_code == code)
 }
@@ -186,9 +213,23 @@ mod tests {
 
     #[test]
     fn a_disk_without_room_for_the_index_of_the_log_is_full_and_not_broken() {
-        let code = |code: i32| problem(&rusqlite::Error::SqliteFailure(ffi::Error::new(code), None)).code;
+        let code = |code: i32| problem_after(code, std::io::ErrorKind::Other);
         assert_eq!(code(ffi::SQLITE_IOERR_SHMSIZE), Code::DiskFull);
         assert_eq!(code(ffi::SQLITE_FULL), Code::DiskFull);
         assert_eq!(code(ffi::SQLITE_IOERR_FSYNC), Code::IoError);
+    }
+
+    #[test]
+    fn a_sync_that_finds_no_room_says_that_the_disk_is_full() {
+        for kind in [std::io::ErrorKind::StorageFull, std::io::ErrorKind::QuotaExceeded] {
+            assert_eq!(problem_after(ffi::SQLITE_IOERR_FSYNC, kind), Code::DiskFull);
+            assert_eq!(problem_after(ffi::SQLITE_IOERR_WRITE, kind), Code::DiskFull);
+            assert_eq!(problem_after(ffi::SQLITE_IOERR_READ, kind), Code::IoError, "a read needs no room");
+        }
+    }
+
+    fn problem_after(code: i32, reason: std::io::ErrorKind) -> Code {
+        let error = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
+        to_problem(&error, &std::io::Error::from(reason)).code
     }
 }

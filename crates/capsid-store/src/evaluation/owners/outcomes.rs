@@ -22,12 +22,29 @@ pub fn find_outcome(tx: &mut dyn Tx, id: &AssetId) -> Result<Option<bool>> {
     tx.query_first("SELECT passed FROM arbitrated_outcomes WHERE asset_id = $1", params![id])
 }
 
+/// Keeps what a node said of an asset before an arbiter decided. It is about to say something else, and stands by what it
+/// said until then all the same.
+pub fn keep_settled(tx: &mut dyn Tx, node_id: &str, id: &AssetId) -> Result<()> {
+    tx.run(
+        "INSERT INTO settled_reports (asset_id, node_id, overall_ok, grade, reported_at)
+         SELECT r.asset_id, r.node_id, r.overall_ok, r.grade, r.created_at
+         FROM reports r JOIN arbitrated_outcomes o ON o.asset_id = r.asset_id
+         WHERE r.node_id = $1 AND r.asset_id = $2 AND r.created_at <= o.at
+         ON CONFLICT (asset_id, node_id) DO UPDATE SET overall_ok = excluded.overall_ok, grade = excluded.grade,
+            reported_at = excluded.reported_at",
+        params![node_id, id],
+    )?;
+    Ok(())
+}
+
 /// How many reports of an account an outcome settled since a moment, and how many of these agreed with it. Only reports
 /// from before the outcome count, and one for each asset.
 pub fn count_settled(tx: &mut dyn Tx, user_id: &str, since: i64) -> Result<(u32, u32)> {
     let rows = tx.query_all::<(AssetId, bool)>(
         "SELECT r.asset_id, CASE WHEN r.overall_ok = o.passed THEN 1 ELSE 0 END
-         FROM nodes n JOIN reports r ON r.node_id = n.node_id JOIN arbitrated_outcomes o ON o.asset_id = r.asset_id
+         FROM (SELECT asset_id, node_id, overall_ok, grade, created_at, seq FROM reports
+            UNION ALL SELECT asset_id, node_id, overall_ok, grade, reported_at, 0 FROM settled_reports) r
+            JOIN nodes n ON n.node_id = r.node_id JOIN arbitrated_outcomes o ON o.asset_id = r.asset_id
          WHERE n.owner = $1 AND r.created_at > $2 AND r.created_at <= o.at
             AND r.grade NOT IN ('self', 'unverified', 'probe') ORDER BY r.asset_id, r.created_at, r.seq",
         params![user_id, since],

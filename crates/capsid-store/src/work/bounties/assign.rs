@@ -46,6 +46,8 @@ pub fn match_asset(
     if asset.status.is_unusable() {
         return Ok(MatchOutcome::UnusableAsset(asset.status));
     }
+    // Whoever began earlier may come later.
+    let now = now.max(Time(task.claimed_at.unwrap_or(task.created_at)));
     let state = capsid_rules::work::tasks::TaskState { status: task.status_at(now), ..task.state() };
     let Ok(after) = step(state, TaskEvent::Match) else { return Ok(MatchOutcome::Refused(bounty)) };
     tasks::set_status(tx, &task, after, actor, "match", None, now)?;

@@ -88,7 +88,7 @@ fn read_token(arguments: &HubRunnerArgs) -> Result<String> {
 /// Runs everything that waits.
 fn run_waiting(client: &RunnerClient, runtime: &str, stop: &AtomicBool) -> Result<()> {
     while !stop.load(Ordering::Relaxed) {
-        let Some(job) = client.next_job()? else { return Ok(()) };
+        let Some(job) = client.next_job(runtime)? else { return Ok(()) };
         let job: RunnerJob = serde_json::from_value(job).map_err(|error| {
             Problem::new(Code::HubAnswerInvalid, format!("The hub's job cannot be read: {error}."))
                 .fix("Use a runner of the same version as the hub.")

@@ -13,7 +13,7 @@ use crate::auth::credentials::Credentials;
 use crate::auth::message::Message;
 use crate::auth::sender::Sender;
 use crate::context::OperationContext;
-use crate::error::{ApiError, ApiResult, HubCode};
+use crate::error::{ApiError, ApiResult};
 use crate::http::envelope::{A2aResponse, ResponseEnvelope};
 use crate::ops::tasks::list::recommended;
 use crate::runtime::hub_keys::HubKeys;
@@ -38,8 +38,7 @@ use std::sync::Arc;
 /// secret again, and later another one, until somebody has shown it. Nobody else ever gets one.
 #[tracing::instrument(skip_all, fields(node.id = %message.sender_id()))]
 pub async fn hello(hub: &SharedHub, message: &Message<'_>) -> ApiResult<A2aResponse<HelloResponse>> {
-    let (limit, address) = (hub.config.limits.hello, &message.header.address);
-    hub.limiter.check(&hub.store, HubCode::HelloRateLimit, "hello", address, limit, hub.now()).await?;
+    hub.limit_hellos(&message.header).await?;
     let request: HelloRequest = message.payload()?;
     request.check()?;
     let beside = message.envelope.env_fingerprint.and_then(|raw| serde_json::from_str(raw.get()).ok());
@@ -54,7 +53,7 @@ pub async fn hello(hub: &SharedHub, message: &Message<'_>) -> ApiResult<A2aRespo
     let mut fresh_secret = [0; 32];
     hub.random.fill(&mut fresh_secret);
     let envelope = hub.answer("hello");
-    let hello = HelloContext {
+    let mut hello = HelloContext {
         node_id: message.sender_id().to_owned(),
         is_id_assigned: message.is_sender_assigned,
         credentials: message.sender.credentials().clone(),
@@ -73,7 +72,11 @@ pub async fn hello(hub: &SharedHub, message: &Message<'_>) -> ApiResult<A2aRespo
         hub_id: hub.hub_id.clone(),
         base: hub.config.base_url(),
     };
-    let outcome = hub.store.write::<_, ApiError, _>(move |tx| register_or_update_node(tx, &hello)).await?;
+    let register = move |tx: &mut dyn Tx| {
+        hello.context = hello.context.begin();
+        register_or_update_node(tx, &hello)
+    };
+    let outcome = hub.store.write::<_, ApiError, _>(register).await?;
     // A refusal may have left a notice.
     if outcome.is_err() {
         hub.events.notify();
@@ -132,7 +135,7 @@ fn register_or_update_node(tx: &mut dyn Tx, hello: &HelloContext) -> ApiResult<A
     let is_known = decision.plan != SecretPlan::Greet;
     let name_status = if is_known { update_node(tx, hello, &node)? } else { None };
     let node = nodes::lock(tx, node_id)?.unwrap_or(node);
-    let mut welcome = acknowledge(tx, &node, hello)?;
+    let mut welcome = acknowledge(tx, &node, hello, is_known)?;
     welcome.name_status = name_status;
     // What is kept for a node is not shown to a stranger.
     welcome.recommended_tasks = recommended(tx, &node, &hello.context.config.work, RECOMMENDED, now)?;
@@ -183,27 +186,37 @@ fn choose_name(
         Some(Err(status)) => return Ok((None, Some(*status))),
         Some(Ok(name)) => name,
     };
-    Ok(match &node.name {
-        Some(present) if *present == name.text => (None, Some(NameStatus::Accepted)),
-        Some(_) => (None, Some(NameStatus::Unchanged)),
-        None if names::is_taken(tx, &name.key, &node.node_id, node.owner.as_deref())? => {
-            (None, Some(NameStatus::Taken))
-        }
-        None => (Some(name.clone()), Some(NameStatus::Accepted)),
+    if let Some(present) = &node.name {
+        let is_same = *present == name.text;
+        return Ok((None, Some(if is_same { NameStatus::Accepted } else { NameStatus::Unchanged })));
+    }
+    names::lock_name(tx, &name.key)?;
+    Ok(match names::is_taken(tx, &name.key, &node.node_id, node.owner.as_deref())? {
+        true => (None, Some(NameStatus::Taken)),
+        false => (Some(name.clone()), Some(NameStatus::Accepted)),
     })
 }
 
-fn acknowledge(tx: &mut dyn Tx, node: &NodeRow, hello: &HelloContext) -> ApiResult<HelloWelcome> {
-    let held = ledger::balances(tx, &ledger::node_account(&node.node_id))?;
+fn acknowledge(
+    tx: &mut dyn Tx,
+    node: &NodeRow,
+    hello: &HelloContext,
+    is_known: bool,
+) -> ApiResult<HelloWelcome> {
+    // What a node holds is its own affair.
+    let held = match is_known {
+        true => Some(ledger::balances(tx, &ledger::node_account(&node.node_id))?),
+        false => None,
+    };
     Ok(HelloWelcome {
         your_node_id: node.node_id.clone(),
         node_id_assigned_by_hub: hello.is_id_assigned.then_some(true),
         hub_node_id: hello.hub_id.clone(),
         node_secret_version: node.secret_version,
         claimed: node.owner.is_some(),
-        credit_balance: credits::to_decimal(held.total),
-        granted_balance: credits::to_decimal(held.granted),
-        earned_balance: credits::to_decimal(held.earned()),
+        credit_balance: held.as_ref().map(|held| credits::to_decimal(held.total)),
+        granted_balance: held.as_ref().map(|held| credits::to_decimal(held.granted)),
+        earned_balance: held.as_ref().map(|held| credits::to_decimal(held.earned())),
         survival_status: "alive",
         referral_code: node.node_id.clone(),
         heartbeat_interval_ms: 300_000,

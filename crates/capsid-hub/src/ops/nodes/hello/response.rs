@@ -29,12 +29,16 @@ pub struct HelloWelcome {
     pub(super) node_secret_version: i64,
     /// Whether an account owns the node.
     pub(super) claimed: bool,
-    #[schema(value_type = f64)]
-    pub(super) credit_balance: Number,
+    /// What the node holds, for whoever may have its secret.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = f64, required = false)]
-    pub(super) granted_balance: Number,
+    pub(super) credit_balance: Option<Number>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = f64, required = false)]
-    pub(super) earned_balance: Number,
+    pub(super) granted_balance: Option<Number>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = f64, required = false)]
+    pub(super) earned_balance: Option<Number>,
     pub(super) survival_status: &'static str,
     pub(super) referral_code: String,
     pub(super) heartbeat_interval_ms: i64,

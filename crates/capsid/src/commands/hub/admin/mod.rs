@@ -53,6 +53,7 @@ enum AdminCommand {
     Promote(WithCommon<assets::PromoteAssetArgs>),
     Reject(WithCommon<assets::RejectAssetArgs>),
     Unflag(WithCommon<nodes::UnflagNodeArgs>),
+    Fraud(WithCommon<nodes::FraudArgs>),
     ResetSecret(WithCommon<nodes::ResetSecretArgs>),
     SetReputation(WithCommon<nodes::SetReputationArgs>),
     Audit(WithCommon<list::AuditArgs>),
@@ -112,6 +113,7 @@ impl AdminCommand {
             Self::Promote(with) => &with.common,
             Self::Reject(with) => &with.common,
             Self::Unflag(with) => &with.common,
+            Self::Fraud(with) => &with.common,
             Self::ResetSecret(with) => &with.common,
             Self::SetReputation(with) => &with.common,
             Self::Audit(with) => &with.common,
@@ -154,6 +156,7 @@ pub fn run(arguments: &HubAdminArgs) -> Result<u8> {
             assets::change(&store, assets::id(&with.what.asset)?, AssetEvent::Reject, &with.what.why)?
         }
         AdminCommand::Unflag(with) => nodes::unflag(&store, &with.what)?,
+        AdminCommand::Fraud(with) => nodes::punish_fraud(&store, &with.what)?,
         AdminCommand::ResetSecret(with) => nodes::reset_secret(&store, &with.what)?,
         AdminCommand::SetReputation(with) => nodes::set_reputation(&store, &with.what)?,
         AdminCommand::GrantCredits(with) => ledger::grant(&store, &with.what)?,

@@ -3,8 +3,10 @@
 use super::{AdminOutcome, ReasonArgs, not_found};
 use capsid_hub::random::{Random, SystemRandom};
 use capsid_model::{Code, Problem, Result, json};
+use capsid_rules::credits;
 use capsid_store::Store;
 use capsid_store::accounts::admin;
+use capsid_store::evaluation::stakes::slashing;
 use clap::Args;
 
 /// Take away what the hub itself holds against a node: its flag, its strikes and the pause they brought.
@@ -18,6 +20,20 @@ pub struct UnflagNodeArgs {
 
     #[command(flatten)]
     why: ReasonArgs,
+}
+
+/// Say that a node lied on purpose. It costs the whole stake of its owner, and a strike for each of the owner's nodes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  capsid hub admin fraud node_e5f6a7b8c9d0e1f2 --reason 'reports of runs that never took place'"
+)]
+pub struct FraudArgs {
+    /// The node.
+    node: String,
+
+    /// Why, for the audit.
+    #[arg(long, value_name = "TEXT")]
+    reason: String,
 }
 
 /// Give a node another secret and print it once. Whoever has the old one can no longer use it.
@@ -65,6 +81,22 @@ pub fn unflag(store: &Store, asked: &UnflagNodeArgs) -> Result<AdminOutcome> {
     Ok(AdminOutcome {
         line: format!("Nothing is held against {}.", asked.node),
         value: json!({"ok": true, "node_id": asked.node}),
+    })
+}
+
+/// Takes the stake of whoever is behind a node that lied.
+pub fn punish_fraud(store: &Store, asked: &FraudArgs) -> Result<AdminOutcome> {
+    let (node, why) = (asked.node.clone(), ReasonArgs { reason: Some(asked.reason.clone()) });
+    let taken = store
+        .write_now(move |tx| {
+            let by = why.by();
+            slashing::slash_for_fraud(tx, &node, by.actor, by.reason, by.now)
+        })?
+        .ok_or_else(|| not_found("node", &asked.node))?;
+    let credits = credits::to_decimal(taken);
+    Ok(AdminOutcome {
+        line: format!("{credits} staked credits of the owner of {} are lost.", asked.node),
+        value: json!({"ok": true, "node_id": asked.node, "slashed": credits}),
     })
 }
 

@@ -1,0 +1,83 @@
+//! The queue of the hub's runner: whose bundles come first, and what is run again.
+
+use super::{claim, public, user};
+use crate::common::{Bundle, TestHub, both_with};
+use capsid_hub::config::{HubConfig, SecretText};
+use serde_json::{Value, json};
+
+const TOKEN: &str = "runner_0123456789abcdef0123456789abcdef";
+const RUNTIME: &str = "linux x64, node v20.20.0";
+
+fn with_runner(config: &mut HubConfig) {
+    public(config);
+    config.runner.is_on = true;
+    config.runner.token = SecretText(TOKEN.to_owned());
+}
+
+/// The asset that the next job is about, and the job.
+fn next(hub: &TestHub, runtime: &str) -> Option<(String, String)> {
+    let answer = hub.post_as(TOKEN, "/runner/next", &json!({ "runtime": runtime })).expect(200);
+    let member = |name: &str| answer["job"][name].as_str().map(str::to_owned);
+    member("asset_id").zip(member("job_id"))
+}
+
+fn report(hub: &TestHub, job: &str, outcome: &str, runtime: &str, seconds: f64) {
+    let report = json!({"job_id": job, "outcome": outcome, "runtime": runtime, "seconds": seconds});
+    hub.post_as(TOKEN, "/runner/report", &report).expect(200);
+}
+
+#[test]
+fn bundles_of_owners_who_used_up_their_day_come_last_and_a_level_has_more_of_it() {
+    both_with(with_runner, |hub| {
+        let (known, _) = user(hub, "ann");
+        claim(hub, &known, "node_known");
+        hub.message("node_new", "hello", json!({})).expect(200);
+        let publish = |node: &str, n: u64| {
+            hub.publish(node, &Bundle::new(n)).expect(200);
+            Bundle::new(n).capsule_id().to_owned()
+        };
+        for (node, n) in [("node_new", 1), ("node_known", 2)] {
+            let asset = publish(node, n);
+            let (given, job) = next(hub, RUNTIME).unwrap();
+            assert_eq!(given, asset);
+            report(hub, &job, "inconclusive", RUNTIME, 100.0);
+        }
+        let (of_new, of_known) = (publish("node_new", 3), publish("node_known", 4));
+        let (first, job) = next(hub, RUNTIME).unwrap();
+        assert_eq!(
+            first, of_known,
+            "a hundred seconds are more than a new owner has, and less than a known one"
+        );
+        report(hub, &job, "inconclusive", RUNTIME, 1.0);
+        assert_eq!(next(hub, RUNTIME).unwrap().0, of_new);
+    });
+}
+
+#[test]
+fn promoted_assets_are_run_again_where_the_runtime_is_another() {
+    both_with(with_runner, |hub| {
+        let (token, _) = user(hub, "ann");
+        claim(hub, &token, "node_a");
+        let bundle = Bundle::new(1);
+        hub.publish("node_a", &bundle).expect(200);
+        let (asset, job) = next(hub, RUNTIME).unwrap();
+        report(hub, &job, "reproduced", RUNTIME, 1.0);
+        super::run_jobs(hub);
+        let status = || {
+            let shown: Value = hub.get(&format!("/a2a/assets/{asset}")).expect(200);
+            shown["status"].as_str().unwrap().to_owned()
+        };
+        assert_eq!(status(), "promoted");
+        assert_eq!(next(hub, RUNTIME), None, "it was run here");
+        assert_eq!(hub.post_as(TOKEN, "/runner/next", &json!({})).expect(200)["job"], Value::Null);
+        let newer = "linux x64, node v24.1.0";
+        let (again, job) = next(hub, newer).unwrap();
+        assert_eq!(again, asset);
+        assert_eq!(next(hub, newer), None, "one at a time");
+        hub.clock.advance(1000);
+        report(hub, &job, "failed", newer, 1.0);
+        super::run_jobs(hub);
+        assert_eq!(status(), "candidate", "it fails there");
+        assert_eq!(next(hub, newer), None);
+    });
+}
