@@ -4,10 +4,13 @@
 
 use super::array::{ArrayItems, items};
 use crate::jsonl::{BytePosition, IgnoredValue, LooseValue, PeekLine};
-use capsid_model::Result;
+use crate::ledger::EntryLedger;
+use crate::leftover::{RememberedTexts, ShownTexts};
+use crate::shape::iso_time;
 use capsid_model::exact::ExactJson;
+use capsid_model::{Result, fields};
 use serde::Deserialize;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 /// Characters of an input that are compared.
@@ -20,10 +23,13 @@ pub(super) struct ApiHistory {
     items: Option<ArrayItems>,
     /// Calls before this one are all taken.
     first: usize,
+    /// Every message, for what no action shows.
+    messages: Vec<BytePosition>,
 }
 
 struct ApiCall {
     name: String,
+    id: String,
     targets: Vec<String>,
     /// The message in which the call was made, for the first of its calls.
     message: Option<BytePosition>,
@@ -45,6 +51,19 @@ pub(super) struct CallResult {
     pub(super) result: Option<String>,
     /// Whether the result is marked as an error.
     pub(super) is_error: bool,
+    /// Blocks of thinking that nobody can read.
+    pub(super) redacted: usize,
+    pub(super) id: String,
+}
+
+/// A message of the model's side that no action shows wholly.
+pub(super) struct ApiRest {
+    pub(super) role: String,
+    pub(super) time: Option<ExactJson>,
+    pub(super) thinking: String,
+    /// Whether a call or a result is in it.
+    pub(super) has_call: bool,
+    pub(super) rest: ExactJson,
 }
 
 #[derive(Default, Deserialize)]
@@ -103,8 +122,10 @@ impl ApiHistory {
             return Ok(Self::default());
         }
         let mut calls = Vec::new();
+        let mut messages = Vec::new();
         let mut by_id = HashMap::new();
         items(path, &mut |position, bytes| {
+            messages.push(position);
             if let Some(message) = ApiMessage::peek(bytes) {
                 let blocks = message.content.list();
                 if message.role.text() == "assistant" {
@@ -114,7 +135,41 @@ impl ApiHistory {
                 }
             }
         })?;
-        Ok(Self { calls, items: Some(ArrayItems::open(path)?), first: 0 })
+        Ok(Self { calls, items: Some(ArrayItems::open(path)?), first: 0, messages })
+    }
+
+    /// Whether there is a history.
+    pub(super) fn is_there(&self) -> bool {
+        !self.messages.is_empty()
+    }
+
+    /// What the history holds and no action shows, message by message.
+    pub(super) fn rest(
+        &mut self,
+        remembered: &RememberedTexts,
+        ledger: &mut EntryLedger,
+        each: &mut dyn FnMut(&mut EntryLedger, ApiRest) -> Result<()>,
+    ) -> Result<()> {
+        let shown_calls: HashSet<&str> =
+            self.calls.iter().filter(|call| call.is_used).map(|call| call.id.as_str()).collect();
+        let Some(items) = &mut self.items else { return Ok(()) };
+        for position in &self.messages {
+            let message = match items.at(*position)? {
+                Some(message) => message,
+                None => fields! { "unreadable_bytes": position.length }.into(),
+            };
+            let shown = ShownTexts::from_remembered(remembered);
+            let thinking = thinking_besides(&message, &shown);
+            let Some(rest) = ledger.rest_of(&without_heads(&message, &shown_calls), &shown) else { continue };
+            let kinds = rest.get("content").and_then(ExactJson::as_array).unwrap_or_default();
+            let has_call = kinds.iter().any(|block| {
+                ["input", "tool_use_id", "content"].iter().any(|name| block.get(name).is_some())
+            });
+            let role = message.text("role").unwrap_or_default().to_owned();
+            let time = message.get("ts").and_then(iso_time);
+            each(ledger, ApiRest { role, time, thinking, has_call, rest })?;
+        }
+        Ok(())
     }
 
     /// The first call not yet taken of one of these tools with one of these inputs.
@@ -135,10 +190,13 @@ impl ApiHistory {
         let call = &mut self.calls[self.first + index];
         call.is_used = true;
         let (message, result) = (call.message, call.result.take());
-        let mut joined = CallResult::default();
+        let mut joined = CallResult { id: call.id.clone(), ..CallResult::default() };
         let Some(items) = &mut self.items else { return Ok(None) };
         if let Some(message) = message.map(|position| items.at(position)).transpose()?.flatten() {
             joined.reasoning = reasoning(&message);
+            let blocks = message.get("content").and_then(ExactJson::as_array).unwrap_or_default();
+            joined.redacted =
+                blocks.iter().filter(|block| block.text("type") == Some("redacted_thinking")).count();
         }
         if let Some((position, location)) = result
             && let Some(message) = items.at(position)?
@@ -161,6 +219,7 @@ fn created_calls(
         by_id.insert(block.id.text().to_owned(), calls.len());
         calls.push(ApiCall {
             name: block.name.text().to_owned(),
+            id: block.id.text().to_owned(),
             targets: block.input.one().map(ApiInput::targets).unwrap_or_default(),
             message: (at == 0).then_some(position),
             result: None,
@@ -188,6 +247,7 @@ fn join_result(
                 if let Some((name, target)) = head(block.text.text()) {
                     calls.push(ApiCall {
                         name: name.to_owned(),
+                        id: String::new(),
                         targets: target.map(normal).into_iter().collect(),
                         message: None,
                         result: Some((position, ResultLocation::Block(at))),
@@ -258,6 +318,42 @@ fn reasoning(message: &ExactJson) -> String {
         .filter(|text| !text.is_empty())
         .collect();
     texts.join("\n\n")
+}
+
+/// The message without the heads of results, without names of calls that are shown, and with encrypted thinking as its
+/// hash.
+fn without_heads(message: &ExactJson, shown_calls: &HashSet<&str>) -> ExactJson {
+    let mut message = message.clone();
+    let ExactJson::Object(fields) = &mut message else { return message };
+    let Some(ExactJson::Array(blocks)) = fields.get_mut("content") else { return message };
+    for block in blocks {
+        let ExactJson::Object(block) = block else { continue };
+        let is_redacted = block.get("type").and_then(ExactJson::as_str) == Some("redacted_thinking");
+        if let Some(data) = block.get("data").and_then(ExactJson::as_str).filter(|_| is_redacted) {
+            let data = crate::shape::digest(data);
+            block.insert("data".to_owned(), data);
+        }
+        if let Some(proof) = block.get("signature").and_then(ExactJson::as_str) {
+            let proof = crate::shape::signature(proof);
+            block.insert("signature".to_owned(), proof);
+        }
+        // The page has another name for the tool.
+        if block.get("id").and_then(ExactJson::as_str).is_some_and(|id| shown_calls.contains(id)) {
+            block.shift_remove("name");
+        }
+        let text = block.get("text").and_then(ExactJson::as_str);
+        let rest = text.filter(|text| head(text).is_some()).and_then(|text| text.split_once("] Result:"));
+        if let Some(rest) = rest.map(|(_, rest)| rest.to_owned()) {
+            block.insert("text".to_owned(), rest.into());
+        }
+    }
+    message
+}
+
+/// Thinking of a message that no action shows.
+fn thinking_besides(message: &ExactJson, shown: &ShownTexts<'_>) -> String {
+    let thinking = reasoning(message);
+    if shown.shows(&thinking) { String::new() } else { thinking }
 }
 
 /// An input as it is compared.

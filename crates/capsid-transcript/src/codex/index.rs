@@ -11,6 +11,8 @@ use serde::Deserialize;
 pub(super) struct CodexIndex {
     outputs: KeyTable<BytePosition>,
     calls: KeyNumbers,
+    /// Calls that were put to a person.
+    asked: KeyNumbers,
     /// For each line, whether it is the output of a known call.
     output_only: Vec<bool>,
     /// From where on an output may still come.
@@ -72,6 +74,9 @@ impl CodexIndex {
                 self.outputs.entry(short(call)).or_insert(position);
                 return self.calls.contains(&short(call));
             }
+            "exec_approval_request" | "apply_patch_approval_request" => {
+                self.asked.insert(short(call));
+            }
             "reasoning" if self.answered => {
                 self.answered = false;
                 self.last_turn = position.offset;
@@ -91,6 +96,11 @@ impl CodexIndex {
 
     pub(super) fn is_called(&self, call: &str) -> bool {
         self.calls.contains(&short(call))
+    }
+
+    /// Whether a person was asked about a call.
+    pub(super) fn is_asked(&self, call: &str) -> bool {
+        self.asked.contains(&short(call))
     }
 
     pub(super) fn output_of(&self, call: &str) -> Option<BytePosition> {
