@@ -62,7 +62,8 @@ impl EntryLedger {
             self.kept += 1;
             let mut shown = ShownTexts::from_action(action);
             elsewhere.iter().for_each(|value| shown.add_value(value));
-            other.extend(self.leftovers.find(&entry, &shown, false));
+            let with_images = !shown.has_image();
+            other.extend(self.leftovers.find(&entry, &shown, with_images));
         }
         attach(action, other);
     }
@@ -70,7 +71,9 @@ impl EntryLedger {
     /// One more entry is in the action, such as the result of its call.
     pub(crate) fn add(&mut self, entry: &ExactJson, action: &mut Action) {
         self.kept += 1;
-        let other = self.leftovers.find(entry, &ShownTexts::from_action(action), false);
+        let shown = ShownTexts::from_action(action);
+        let with_images = !shown.has_image();
+        let other = self.leftovers.find(entry, &shown, with_images);
         attach(action, other.into_iter().collect());
     }
 
@@ -143,9 +146,19 @@ impl EntryLedger {
         }
     }
 
+    /// A part of an entry is stored by its length or its hash.
+    pub(crate) fn count_dropped(&mut self, reason: DropReason) {
+        *self.leftovers.dropped.entry(reason).or_default() += 1;
+    }
+
     /// The entry is stored as it is, since nothing else shows it.
     pub(crate) fn count_noted(&mut self, reason: &str) {
         self.current = None;
+        *self.noted.entry(reason.to_owned()).or_default() += 1;
+    }
+
+    /// The entry has a record of its own, since nothing else shows it, which need not hold all of it.
+    pub(crate) fn count_unmatched(&mut self, reason: &str) {
         *self.noted.entry(reason.to_owned()).or_default() += 1;
     }
 

@@ -21,6 +21,8 @@ const LINES_SEARCHED: usize = 64;
 const START: usize = 1000;
 /// Strings that are remembered so that they are stored once.
 const SEEN_MAX: usize = 100_000;
+/// Deeper values are compared as their text.
+const DEPTH_MAX: usize = 64;
 /// An identifier or a time is one word, and no longer.
 const WORD_MAX: usize = 128;
 /// Members with whole files, which are left out of records.
@@ -78,6 +80,11 @@ impl<'a> ShownTexts<'a> {
         shown
     }
 
+    /// Whether an image is named by its length.
+    pub(crate) fn has_image(&self) -> bool {
+        self.exact.contains("base64_length")
+    }
+
     /// All that many actions show.
     pub(crate) fn from_remembered(remembered: &'a RememberedTexts) -> Self {
         Self { remembered: Some(remembered), ..Self::default() }
@@ -94,23 +101,34 @@ impl<'a> ShownTexts<'a> {
 
     /// All strings of a value.
     pub(crate) fn add_value(&mut self, value: &'a ExactJson) {
-        match value {
-            ExactJson::String(text) => self.add(text),
-            ExactJson::Array(items) => items.iter().for_each(|item| self.add_value(item)),
-            ExactJson::Object(fields) => self.add_fields(fields),
-            _ => {}
+        let mut values = vec![value];
+        while let Some(value) = values.pop() {
+            match value {
+                ExactJson::String(text) => self.add(text),
+                ExactJson::Array(items) => values.extend(items),
+                ExactJson::Object(fields) => values.extend(self.names_and_values(fields)),
+                _ => {}
+            }
         }
     }
 
     fn add_fields(&mut self, fields: &'a ExactFields) {
-        for (name, value) in fields {
-            self.add(name);
+        for value in self.names_and_values(fields) {
             self.add_value(value);
         }
     }
 
+    fn names_and_values(&mut self, fields: &'a ExactFields) -> Vec<&'a ExactJson> {
+        fields.keys().for_each(|name| self.add(name));
+        fields.values().collect()
+    }
+
     /// Whether a text is shown; one of a few characters always is.
     pub(crate) fn shows(&self, text: &str) -> bool {
+        self.shows_text(text) || self.shows_document(text.trim())
+    }
+
+    fn shows_text(&self, text: &str) -> bool {
         let text = text.trim();
         if !is_notable(text) || self.exact.contains(text) || self.is_remembered(text) {
             return true;
@@ -119,7 +137,7 @@ impl<'a> ShownTexts<'a> {
         if text.len() > RESULT_MAX && self.is_within(start_of(text, START)) {
             return true;
         }
-        self.is_within(text) || self.shows_document(text)
+        self.is_within(text)
     }
 
     fn is_remembered(&self, text: &str) -> bool {
@@ -128,16 +146,18 @@ impl<'a> ShownTexts<'a> {
 
     /// A text that is JSON is shown where all of its strings are.
     fn shows_document(&self, text: &str) -> bool {
-        document_in(text).is_some_and(|document| self.shows_all(&document))
-    }
-
-    fn shows_all(&self, value: &ExactJson) -> bool {
-        match value {
-            ExactJson::String(text) => self.shows(text),
-            ExactJson::Array(items) => items.iter().all(|item| self.shows_all(item)),
-            ExactJson::Object(fields) => fields.values().all(|value| self.shows_all(value)),
-            _ => true,
+        let Some(document) = document_in(text) else { return false };
+        let mut values = vec![&document];
+        while let Some(value) = values.pop() {
+            match value {
+                // A document in a document is compared as the text that it is.
+                ExactJson::String(text) if !self.shows_text(text) => return false,
+                ExactJson::Array(items) => values.extend(items),
+                ExactJson::Object(fields) => values.extend(fields.values()),
+                _ => {}
+            }
         }
+        true
     }
 
     fn is_within(&self, text: &str) -> bool {
@@ -158,9 +178,9 @@ impl<'a> ShownTexts<'a> {
         if !text.contains('\n') || text.contains("-----BEGIN") {
             return Some(text);
         }
-        let known = self.lines.get_or_init(|| {
-            self.texts.iter().flat_map(|text| text.lines()).map(plain_line).collect()
-        });
+        let known = self
+            .lines
+            .get_or_init(|| self.texts.iter().flat_map(|text| text.lines()).map(plain_line).collect());
         let (mut from, mut until, mut searched) = (None, 0, 0);
         let mut at = 0;
         for line in text.split_inclusive('\n') {
@@ -196,6 +216,17 @@ fn plain_line(line: &str) -> &str {
     }
 }
 
+/// How leftovers are looked for.
+#[derive(Clone, Copy)]
+struct Mode {
+    /// Whether images are named.
+    with_images: bool,
+    /// Whether a string that was stored before is left out.
+    is_new: bool,
+    /// How deep the values may still go.
+    depth: usize,
+}
+
 /// Finds what is left of entries.
 #[derive(Debug, Default)]
 pub(crate) struct Leftovers {
@@ -213,12 +244,12 @@ impl Leftovers {
         shown: &ShownTexts<'_>,
         with_images: bool,
     ) -> Option<ExactJson> {
-        self.rest("", entry, shown, with_images, true)
+        self.rest("", entry, shown, Mode { with_images, is_new: true, depth: DEPTH_MAX })
     }
 
     /// The strings of a leftover that are still not shown.
     pub(crate) fn prune(&mut self, rest: &ExactJson, shown: &ShownTexts<'_>) -> Option<ExactJson> {
-        self.rest("", rest, shown, true, false)
+        self.rest("", rest, shown, Mode { with_images: true, is_new: false, depth: DEPTH_MAX })
     }
 
     fn rest(
@@ -226,10 +257,15 @@ impl Leftovers {
         name: &str,
         value: &ExactJson,
         shown: &ShownTexts<'_>,
-        with_images: bool,
-        is_new: bool,
+        mode: Mode,
     ) -> Option<ExactJson> {
+        let Mode { with_images, is_new, depth } = mode;
+        let inner = Mode { depth: depth.saturating_sub(1), ..mode };
         match value {
+            ExactJson::Array(_) | ExactJson::Object(_) if depth == 0 => {
+                let text = capsid_model::exact::canonical(value);
+                (is_notable(&text) && (!is_new || self.is_new(&text))).then(|| crate::shape::cap(text.into()))
+            }
             ExactJson::String(text) if is_data_uri(text) => self.image(value, with_images),
             ExactJson::String(text) => {
                 if is_notable(text) && is_link(name, text) {
@@ -237,13 +273,13 @@ impl Leftovers {
                     return None;
                 }
                 if let Some(document) = document_in(text).filter(|_| !shown.shows(text)) {
-                    return self.rest(name, &document, shown, with_images, is_new);
+                    return self.rest(name, &document, shown, inner);
                 }
                 let missing = shown.missing(text)?;
                 (!is_new || self.is_new(missing)).then(|| crate::shape::cap(missing.into()))
             }
             ExactJson::Array(items) => {
-                let rest = |item| self.rest(name, item, shown, with_images, is_new);
+                let rest = |item| self.rest(name, item, shown, inner);
                 let items: Vec<ExactJson> = items.iter().filter_map(rest).collect();
                 (!items.is_empty()).then_some(ExactJson::Array(items))
             }
@@ -259,7 +295,7 @@ impl Leftovers {
                         *self.dropped.entry(DropReason::Summarised).or_default() += 1;
                         continue;
                     }
-                    if let Some(rest) = self.rest(name, value, shown, with_images, is_new) {
+                    if let Some(rest) = self.rest(name, value, shown, inner) {
                         left.insert(name.clone(), rest);
                     }
                 }

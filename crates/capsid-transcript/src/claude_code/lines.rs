@@ -82,19 +82,16 @@ impl ClaudeReader<'_> {
         let has_result = blocks.iter().any(is_result);
         if has_result {
             // The results of known calls are in the actions of the calls.
-            self.ledger.replace(without_results(document, position));
+            self.ledger.replace(without_results(document, line, position));
         }
         for (number, block) in blocks.iter().enumerate().filter(|(_, block)| is_result(block)) {
-            if !position.index.is_called(block.text("tool_use_id").unwrap_or_default()) {
+            let call = block.text("tool_use_id").unwrap_or_default();
+            if !position.index.is_result_in(call, line.position) {
                 let suffix = format!("result:{number}");
                 let result = orphan(document, block);
-                self.emit_note(
-                    document,
-                    line,
-                    conversation,
-                    position,
-                    (&suffix, "result of an unknown call".into(), result),
-                )?;
+                let is_second = position.index.is_called(call);
+                let summary = if is_second { "second result of a call" } else { "result of an unknown call" };
+                self.emit_note(document, line, conversation, position, (&suffix, summary.into(), result))?;
             }
         }
         let has_payload = document.get("toolUseResult").is_some_and(|payload| !payload.is_null());
@@ -397,9 +394,14 @@ fn is_scheduled(document: &ExactJson, text: &str) -> bool {
 }
 
 /// A line of results without the results of known calls, and without what is reported about them.
-fn without_results(document: &ExactJson, position: &TranscriptPosition<'_>) -> ExactJson {
+fn without_results(
+    document: &ExactJson,
+    line: &JsonLine<'_>,
+    position: &TranscriptPosition<'_>,
+) -> ExactJson {
     let is_known = |block: &ExactJson| {
-        is_result(block) && position.index.is_called(block.text("tool_use_id").unwrap_or_default())
+        let call = block.text("tool_use_id").unwrap_or_default();
+        is_result(block) && position.index.is_result_in(call, line.position)
     };
     let mut rest = document.clone();
     let ExactJson::Object(fields) = &mut rest else { return rest };

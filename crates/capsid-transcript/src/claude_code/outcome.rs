@@ -74,6 +74,7 @@ fn signals(block: &ExactJson, payload: Option<&ExactJson>) -> StatusSignals {
         }
         signals.exit_code(payload.get("exitCode").or_else(|| payload.get("exit_code")));
         signals.success_mark(payload.get("success"));
+        signals.parts(payload.get("results"));
     }
     signals
 }

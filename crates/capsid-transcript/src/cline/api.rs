@@ -3,10 +3,11 @@
 //! A call is found by its tool and its input, never by its place: some actions have no call, and some calls no action.
 
 use super::array::{ArrayItems, items};
+use crate::DropReason;
 use crate::jsonl::{BytePosition, IgnoredValue, LooseValue, PeekLine};
 use crate::ledger::EntryLedger;
 use crate::leftover::{RememberedTexts, ShownTexts};
-use crate::shape::iso_time;
+use crate::shape::{cap_text, iso_time};
 use capsid_model::exact::ExactJson;
 use capsid_model::{Result, fields};
 use serde::Deserialize;
@@ -16,6 +17,10 @@ use std::path::Path;
 /// Characters of an input that are compared.
 const TARGET_MAX: usize = 200;
 
+/// How much of a message that cannot be read is held, and how many characters of it are stored.
+const UNREADABLE_BYTES: usize = 64 << 10;
+const UNREADABLE_MAX: usize = 4000;
+
 /// The calls of a task.
 #[derive(Default)]
 pub(super) struct ApiHistory {
@@ -24,7 +29,13 @@ pub(super) struct ApiHistory {
     /// Calls before this one are all taken.
     first: usize,
     /// Every message, for what no action shows.
-    messages: Vec<BytePosition>,
+    messages: Vec<ApiPosition>,
+}
+
+/// Where a message is; of one that is no object, the beginning.
+struct ApiPosition {
+    position: BytePosition,
+    unreadable: Option<Vec<u8>>,
 }
 
 struct ApiCall {
@@ -46,7 +57,7 @@ enum ResultLocation {
 /// What a call gave.
 #[derive(Default)]
 pub(super) struct CallResult {
-    pub(super) reasoning: String,
+    pub(super) reasoning: Vec<String>,
     /// Its result; none while it is still to come.
     pub(super) result: Option<String>,
     /// Whether the result is marked as an error.
@@ -54,6 +65,8 @@ pub(super) struct CallResult {
     /// Blocks of thinking that nobody can read.
     pub(super) redacted: usize,
     pub(super) id: String,
+    /// The tool's name on the model's side.
+    pub(super) name: String,
 }
 
 /// A message of the model's side that no action shows wholly.
@@ -125,8 +138,11 @@ impl ApiHistory {
         let mut messages = Vec::new();
         let mut by_id = HashMap::new();
         items(path, &mut |position, bytes| {
-            messages.push(position);
-            if let Some(message) = ApiMessage::peek(bytes) {
+            let message = ApiMessage::peek(bytes);
+            let start = || bytes[..bytes.len().min(UNREADABLE_BYTES)].to_vec();
+            let unreadable = message.is_none().then(start);
+            messages.push(ApiPosition { position, unreadable });
+            if let Some(message) = message {
                 let blocks = message.content.list();
                 if message.role.text() == "assistant" {
                     created_calls(blocks, position, &mut calls, &mut by_id);
@@ -153,13 +169,20 @@ impl ApiHistory {
         let shown_calls: HashSet<&str> =
             self.calls.iter().filter(|call| call.is_used).map(|call| call.id.as_str()).collect();
         let Some(items) = &mut self.items else { return Ok(()) };
-        for position in &self.messages {
-            let message = match items.at(*position)? {
-                Some(message) => message,
-                None => fields! { "unreadable_bytes": position.length }.into(),
-            };
+        for ApiPosition { position, unreadable } in &self.messages {
+            if let Some(start) = unreadable {
+                let start = cap_text(&String::from_utf8_lossy(start), UNREADABLE_MAX);
+                let rest = fields! { "unreadable": start, "bytes": position.length }.into();
+                let (role, time, thinking) = Default::default();
+                each(ledger, ApiRest { role, time, thinking, has_call: false, rest })?;
+                continue;
+            }
+            let Some(message) = items.at(*position)? else { continue };
             let shown = ShownTexts::from_remembered(remembered);
             let thinking = thinking_besides(&message, &shown);
+            if has_encrypted(&message) {
+                ledger.count_dropped(DropReason::Summarised);
+            }
             let Some(rest) = ledger.rest_of(&without_heads(&message, &shown_calls), &shown) else { continue };
             let kinds = rest.get("content").and_then(ExactJson::as_array).unwrap_or_default();
             let has_call = kinds.iter().any(|block| {
@@ -190,7 +213,7 @@ impl ApiHistory {
         let call = &mut self.calls[self.first + index];
         call.is_used = true;
         let (message, result) = (call.message, call.result.take());
-        let mut joined = CallResult { id: call.id.clone(), ..CallResult::default() };
+        let mut joined = CallResult { id: call.id.clone(), name: call.name.clone(), ..CallResult::default() };
         let Some(items) = &mut self.items else { return Ok(None) };
         if let Some(message) = message.map(|position| items.at(position)).transpose()?.flatten() {
             joined.reasoning = reasoning(&message);
@@ -309,15 +332,15 @@ fn texts(content: &ExactJson) -> String {
     }
 }
 
-fn reasoning(message: &ExactJson) -> String {
+fn reasoning(message: &ExactJson) -> Vec<String> {
     let blocks = message.get("content").and_then(ExactJson::as_array).unwrap_or_default();
-    let texts: Vec<&str> = blocks
+    blocks
         .iter()
         .filter(|block| block.text("type") == Some("thinking"))
         .filter_map(|block| block.text("thinking"))
         .filter(|text| !text.is_empty())
-        .collect();
-    texts.join("\n\n")
+        .map(str::to_owned)
+        .collect()
 }
 
 /// The message without the heads of results, without names of calls that are shown, and with encrypted thinking as its
@@ -350,10 +373,17 @@ fn without_heads(message: &ExactJson, shown_calls: &HashSet<&str>) -> ExactJson 
     message
 }
 
+/// Whether a message has thinking that nobody can read, which is stored by its hash.
+fn has_encrypted(message: &ExactJson) -> bool {
+    let blocks = message.get("content").and_then(ExactJson::as_array).unwrap_or_default();
+    blocks.iter().any(|block| block.text("type") == Some("redacted_thinking"))
+}
+
 /// Thinking of a message that no action shows.
 fn thinking_besides(message: &ExactJson, shown: &ShownTexts<'_>) -> String {
-    let thinking = reasoning(message);
-    if shown.shows(&thinking) { String::new() } else { thinking }
+    let mut thinking = reasoning(message);
+    thinking.retain(|text| !shown.shows(text));
+    thinking.join("\n\n")
 }
 
 /// An input as it is compared.

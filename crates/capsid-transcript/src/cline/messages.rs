@@ -68,7 +68,7 @@ pub(super) fn error(builder: &mut ClineActionBuilder, message: &ClineMessage<'_>
 
 /// A message that belongs to no action: an output without a command, a second result, a request that is no JSON.
 pub(super) fn unmatched(builder: &mut ClineActionBuilder, message: &ClineMessage<'_>) -> Action {
-    builder.ledger.count_noted("message without an action");
+    builder.ledger.count_unmatched("message without an action");
     let mut action = note_action(builder, message);
     action.key += ":note";
     action

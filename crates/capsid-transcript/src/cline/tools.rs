@@ -60,12 +60,15 @@ impl ToolOutcome {
     /// Takes the call's result, and its reasoning into the action.
     fn resolve(joined: Option<CallResult>, builder: &mut ClineActionBuilder, action: &mut Action) -> Self {
         let joined = joined.unwrap_or_default();
-        builder.add_reasoning(action, &joined.reasoning);
+        for thought in &joined.reasoning {
+            builder.add_reasoning(action, thought);
+        }
         if joined.redacted > 0 {
             action.environment.insert("redacted_thinking".to_owned(), joined.redacted.into());
         }
         if !joined.id.is_empty() {
             action.environment.insert("call_id".to_owned(), joined.id.into());
+            action.environment.insert("api_tool".to_owned(), joined.name.into());
         }
         let head = joined.result.as_deref().unwrap_or_default().trim_start();
         let denied = head.starts_with(DENIED);

@@ -36,6 +36,10 @@ impl CodexReader<'_> {
         self.unasked = None;
         let mut action = self.blank(key, kind);
         action.reasoning = self.thoughts.drain();
+        let images = std::mem::take(&mut self.context.images);
+        if images > 0 {
+            action.environment.insert("images".to_owned(), images.into());
+        }
         let encrypted = std::mem::take(&mut self.thoughts.encrypted);
         // The flag is for thinking that nobody can read.
         if action.reasoning.is_empty() && !encrypted.is_empty() {
@@ -83,12 +87,6 @@ impl CodexReader<'_> {
             self.ledger.drop_part(payload, "replacement_history", DropReason::RepeatedHistory);
         }
         self.emit_text_note(format!("compact:{}", line.number), "history compaction", text)
-    }
-
-    /// What the turn and the session say is in every action.
-    pub(super) fn carry_context(&mut self) {
-        let known: ExactJson = self.context.environment().into();
-        self.ledger.carry_known(&[&known]);
     }
 
     pub(super) fn unknown(&mut self, kind: &str, document: &ExactJson, line: &JsonLine<'_>) -> Result<()> {

@@ -36,6 +36,8 @@ pub(super) struct CodexContext {
     pub(super) forked_from: String,
     /// When the line was written that is read now.
     time: ExactJson,
+    /// Images of the last message of the user, for the action that follows.
+    pub(super) images: usize,
     /// The number of that line.
     pub(super) line: u64,
 }

@@ -48,6 +48,8 @@ impl CodexIndex {
         while let Some(line) = lines.next()? {
             let Some(seen) = CodexLine::peek(line.bytes) else { continue };
             let (kind, call, role) = match seen.payload.one() {
+                // A line of another type is stored as it is; nothing in it counts.
+                Some(_) if !matches!(seen.kind.text(), "response_item" | "event_msg") => continue,
                 Some(item) => (item.kind.text(), item.call_id.text(), item.role.text()),
                 None => (seen.kind.text(), seen.call_id.text(), seen.role.text()),
             };
@@ -71,8 +73,9 @@ impl CodexIndex {
             }
             _ if super::output::is_output(kind) => {
                 self.answered = true;
-                self.outputs.entry(short(call)).or_insert(position);
-                return self.calls.contains(&short(call));
+                // A second output of a call is a record of its own.
+                let first = *self.outputs.entry(short(call)).or_insert(position);
+                return first == position && self.calls.contains(&short(call));
             }
             "exec_approval_request" | "apply_patch_approval_request" => {
                 self.asked.insert(short(call));
@@ -92,6 +95,11 @@ impl CodexIndex {
 
     pub(super) fn is_output_only(&self, line: u64) -> bool {
         usize::try_from(line).ok().and_then(|line| self.output_only.get(line)).copied().unwrap_or_default()
+    }
+
+    /// Whether a line is the output of a call that is in the file.
+    pub(super) fn is_output_of(&self, call: &str, line: BytePosition) -> bool {
+        self.is_called(call) && self.output_of(call) == Some(line)
     }
 
     pub(super) fn is_called(&self, call: &str) -> bool {

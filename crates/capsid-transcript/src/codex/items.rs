@@ -38,12 +38,7 @@ impl CodexReader<'_> {
         }
         let texts = ["base_instructions", "instructions"]
             .map(|name| payload.get(name).map(instructions).unwrap_or_default());
-        let known = ExactJson::from(fields! {
-            "environment": self.context.environment(),
-            "session": self.context.session.as_deref().unwrap_or_default(),
-            "texts": texts.to_vec(),
-        });
-        self.ledger.carry_known(&[&known]);
+        self.ledger.carry(&texts.each_ref().map(String::as_str));
         if is_first && !self.context.forked_from.is_empty() {
             self.forked(line)?;
         }
@@ -96,6 +91,9 @@ impl CodexReader<'_> {
             "message" => self.message(payload, line),
             "reasoning" => {
                 let encrypted = payload.text("encrypted_content").unwrap_or_default();
+                if !encrypted.is_empty() {
+                    self.ledger.count_dropped(DropReason::Summarised);
+                }
                 let shown = self.thoughts.item(payload, line.number);
                 let texts: Vec<&str> = shown.iter().map(String::as_str).chain([encrypted]).collect();
                 self.ledger.carry(&texts);
@@ -131,7 +129,13 @@ impl CodexReader<'_> {
         let text = content(payload.get("content").unwrap_or(&ExactJson::Null));
         match payload.text("role").unwrap_or_default() {
             "assistant" => self.assistant_message(&text, MessageForm::Item, line),
-            "user" => self.user_message(&text, MessageForm::Item, line),
+            "user" => {
+                let parts = payload.get("content").and_then(ExactJson::as_array).unwrap_or_default();
+                let is_image =
+                    |part: &&ExactJson| part.text("type").is_some_and(|kind| kind.contains("image"));
+                self.context.images += parts.iter().filter(is_image).count();
+                self.user_message(&text, MessageForm::Item, line)
+            }
             role => self.instructed(role, &text, line),
         }
     }
@@ -248,10 +252,13 @@ impl CodexReader<'_> {
 
     /// An output: of a call that is in another place of the file, or of none.
     fn output(&mut self, payload: &ExactJson, line: &JsonLine<'_>) -> Result<()> {
-        if self.index.is_called(payload.text("call_id").unwrap_or_default()) {
+        let call = payload.text("call_id").unwrap_or_default();
+        if self.index.is_output_of(call, line.position) {
             return Ok(());
         }
-        self.emit_note(format!("output:{}", line.number), "output of an unknown call", verbatim(payload))
+        let is_second = self.index.is_called(call);
+        let summary = if is_second { "second output of a call" } else { "output of an unknown call" };
+        self.emit_note(format!("output:{}", line.number), summary, verbatim(payload))
     }
 
     pub(super) fn search(

@@ -149,7 +149,6 @@ impl CodexReader<'_> {
             "session_meta" => self.session(payload, line),
             "turn_context" => {
                 self.context.turn(payload);
-                self.carry_context();
                 Ok(())
             }
             "response_item" => self.item(document, payload, line),

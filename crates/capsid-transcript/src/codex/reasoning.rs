@@ -45,11 +45,11 @@ impl PendingReasoning {
             self.waiting.push(ReasoningPart { text: unreported.join("\n\n"), form: MessageForm::Item });
             self.line = line;
         }
-        if chosen.is_empty()
-            && let Some(encrypted) = payload.text("encrypted_content").filter(|text| !text.is_empty())
-        {
+        if let Some(encrypted) = payload.text("encrypted_content").filter(|text| !text.is_empty()) {
             self.encrypted.push(crate::shape::digest(encrypted));
-            self.line = line;
+            if chosen.is_empty() {
+                self.line = line;
+            }
         }
         shown
     }

@@ -274,6 +274,9 @@ impl<'a> Bubbles<'a> {
         if let Some(raw) = call.raw_arguments {
             action.environment.insert("raw_arguments".to_owned(), raw);
         }
+        if let Some(editor) = call.editor_arguments {
+            action.environment.insert("editor_arguments".to_owned(), editor);
+        }
         if !call.id.is_empty() {
             action.environment.insert("call_id".to_owned(), call.id.into());
         }

@@ -18,6 +18,8 @@ pub(super) struct ToolCall {
     pub(super) authority: Authority,
     /// What the model sent, where it differs from what the editor understood.
     pub(super) raw_arguments: Option<ExactJson>,
+    /// What the editor understood, where that is not taken for the arguments and differs from them.
+    pub(super) editor_arguments: Option<ExactJson>,
     pub(super) duration_ms: Option<i64>,
 }
 
@@ -40,6 +42,7 @@ impl ToolCall {
         signals.exit_code(result.get("exitCode").or_else(|| result.get("exit_code")));
         signals.error_mark(result.get("is_error").or_else(|| result.get("isError")));
         signals.success_mark(result.get("success"));
+        signals.parts(result.get("results"));
         // A result without any status is one nevertheless.
         let has_no_status = signals.is_silent() && !result.is_null();
         if has_no_status {
@@ -51,6 +54,8 @@ impl ToolCall {
         Some(Self {
             name,
             raw_arguments: (!is_shown).then_some(raw),
+            editor_arguments: Some(parsed(tool.get("params")))
+                .filter(|params| params.is_truthy() && *params != arguments),
             duration_ms: duration(tool, &result),
             id: data.get("toolCallId").and_then(ExactJson::as_str).unwrap_or_default().to_owned(),
             arguments,

@@ -1,5 +1,6 @@
 #![allow(clippy::disallowed_methods, clippy::needless_pass_by_value)]
 mod calls;
+mod rows;
 
 use super::*;
 use crate::{Authority, Tool};

@@ -1,4 +1,5 @@
 #![allow(clippy::disallowed_methods, clippy::needless_pass_by_value)]
+mod rows;
 mod stores;
 
 use super::*;
