@@ -202,9 +202,56 @@ pub struct TranscriptSource {
     pub hook_fields: ExactFields,
 }
 
+/// Why something of a transcript is in no record. There are no other reasons.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DropReason {
+    /// A message about something under way, whose end is recorded.
+    Progress,
+    /// A piece of a text that is recorded whole.
+    Delta,
+    /// What a fork or a compaction repeats of earlier history.
+    RepeatedHistory,
+    /// A second form of something that is recorded.
+    Repeated,
+    /// Recorded by its length or its hash: images, whole files, encrypted thinking.
+    Summarised,
+    /// Identifiers and times that link the lines of a transcript.
+    Identifier,
+}
+
+impl DropReason {
+    /// All of them.
+    pub const ALL: [DropReason; 6] = [
+        Self::Progress,
+        Self::Delta,
+        Self::RepeatedHistory,
+        Self::Repeated,
+        Self::Summarised,
+        Self::Identifier,
+    ];
+
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Progress => "progress",
+            Self::Delta => "delta",
+            Self::RepeatedHistory => "repeated_history",
+            Self::Repeated => "repeated",
+            Self::Summarised => "summarised",
+            Self::Identifier => "identifier",
+        }
+    }
+}
+
 /// What was met besides actions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReadReport {
+    /// Entries that are in an action, wholly or beside what is counted below.
+    pub kept: u64,
+    /// Entries that are stored as they are, as records of the system, by reason.
+    pub noted: std::collections::BTreeMap<String, u64>,
+    /// What is in no record, by reason.
+    pub dropped: std::collections::BTreeMap<DropReason, u64>,
     /// Lines or entries that could not be read.
     pub broken: u64,
     /// Record types the reader does not know, and how many of each were stored verbatim.

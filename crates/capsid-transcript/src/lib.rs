@@ -7,6 +7,8 @@ pub mod codex;
 pub mod cursor;
 mod folders;
 mod jsonl;
+mod ledger;
+mod leftover;
 mod lines;
 mod read;
 mod recent;
@@ -16,7 +18,8 @@ pub mod status;
 mod tail;
 
 pub use action::{
-    Action, ActionKind, Authority, ReadReport, Tool, ToolInvocation, TranscriptSource, TriggerKind,
+    Action, ActionKind, Authority, DropReason, ReadReport, Tool, ToolInvocation, TranscriptSource,
+    TriggerKind,
 };
 pub use folders::{SessionFolder, list_folders};
 pub use read::read;

@@ -6,12 +6,15 @@ use crate::Authority;
 use capsid_model::exact::{ExactFields, ExactJson, canonical, spaced};
 use capsid_model::fields;
 use capsid_model::redact::cut_before_secret;
+use sha3::{Digest, Sha3_256};
 
 /// Longest target in a summary.
 pub const LINE_MAX: usize = 200;
 const LINE_SEEN: usize = 8 << 10;
 /// Longest summary of a message.
 pub const CHAT_MAX: usize = 280;
+/// Longest signature of thinking that is stored whole.
+const SIGNATURE_MAX: usize = 4 << 10;
 /// Longest result.
 pub const RESULT_MAX: usize = 200_000;
 
@@ -153,6 +156,25 @@ pub fn replacement(old: &str, new: &str) -> (String, LineCounts) {
     (lines.join("\n"), LineCounts { added: new.lines().count(), removed: old.lines().count() })
 }
 
+/// A text as a diff of added lines.
+pub fn added_lines(text: &str) -> (String, LineCounts) {
+    replacement("", text)
+}
+
+/// A signature of thinking: whole, or the hash of one that is long.
+pub(crate) fn signature(text: &str) -> ExactJson {
+    if text.len() <= SIGNATURE_MAX {
+        return text.into();
+    }
+    digest(text)
+}
+
+/// A text by its hash and its length.
+pub(crate) fn digest(text: &str) -> ExactJson {
+    let hash = capsid_model::hash::hex(&Sha3_256::digest(text.as_bytes()));
+    fields! { "sha3_256": hash, "bytes": text.len() }.into()
+}
+
 /// Who approved what was done in a permission mode.
 pub fn authority_of_mode(mode: &str) -> Authority {
     let alone = mode.is_empty() || ALONE.contains(&mode);
@@ -183,13 +205,13 @@ fn image_left_out(value: ExactJson) -> ExactJson {
                 fields.into_iter().map(|(name, value)| (name, image_left_out(value))).collect(),
             ),
         },
-        ExactJson::String(text) if text.len() > 64 && text.starts_with("data:") => data_uri(text),
+        ExactJson::String(text) if is_data_uri(&text) => data_uri(text),
         other => other,
     }
 }
 
 /// An image block with inline bytes: `source.data`, or `data` with a type, or the file of a read image.
-fn image(fields: &ExactFields) -> Option<ExactJson> {
+pub(crate) fn image(fields: &ExactFields) -> Option<ExactJson> {
     let holder = match fields.get("source") {
         Some(ExactJson::Object(source)) => source,
         _ => fields,
@@ -208,11 +230,45 @@ fn image(fields: &ExactFields) -> Option<ExactJson> {
     )
 }
 
+/// Whether a text is a `data:` URI with bytes inside.
+pub(crate) fn is_data_uri(text: &str) -> bool {
+    text.len() > 64 && text.starts_with("data:") && text.contains(";base64,")
+}
+
 /// A `data:` URI with its bytes inside.
 fn data_uri(text: String) -> ExactJson {
     let Some((head, data)) = text.split_once(";base64,") else { return ExactJson::String(text) };
     let media_type = head.trim_start_matches("data:");
     fields! { "type": "image", "media_type": media_type, "base64_length": data.len() }.into()
+}
+
+/// The time from one moment to another. Through seconds as a double, as `agent-capsule` reckons it: a thousandth can
+/// get lost that way, and is to get lost here too.
+pub(crate) fn milliseconds(from: &str, to: &str) -> Option<i64> {
+    let moment = |text: &str| text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_microsecond);
+    let microseconds = moment(to)?.checked_sub(moment(from)?)?;
+    let seconds = microseconds as f64 / 1e6;
+    Some((seconds * 1000.0) as i64).map(|milliseconds| milliseconds.max(0))
+}
+
+/// A moment in milliseconds since 1970 as ISO 8601; a text stays as it is.
+pub(crate) fn iso_time(value: &ExactJson) -> Option<ExactJson> {
+    match value {
+        ExactJson::String(text) if !text.trim().is_empty() => {
+            let number = text.trim().parse::<i64>().ok();
+            Some(number.and_then(iso_text).map_or_else(|| value.clone(), ExactJson::from))
+        }
+        ExactJson::Int(_) | ExactJson::Float(_) => {
+            let number = value.as_i64().or_else(|| value.as_f64().map(|number| number as i64))?;
+            iso_text(number).map(ExactJson::from)
+        }
+        _ => None,
+    }
+}
+
+fn iso_text(milliseconds: i64) -> Option<String> {
+    let moment = jiff::Timestamp::from_millisecond(milliseconds).ok()?;
+    Some(format!("{moment:.3}"))
 }
 
 #[cfg(test)]
@@ -332,5 +388,27 @@ mod tests {
         assert_eq!(without_images(ExactJson::from(uri)), left);
         let other: ExactJson = fields! { "data": "AAAA", "type": "chart" }.into();
         assert_eq!(without_images(other.clone()), other);
+    }
+
+    #[test]
+    fn a_thousandth_gets_lost_where_the_reference_loses_it() {
+        let after = |thousandths: i64| {
+            let (seconds, rest) = (thousandths / 1000, thousandths % 1000);
+            milliseconds("2026-06-01T10:00:00.000Z", &format!("2026-06-01T10:00:{seconds:02}.{rest:03}Z"))
+        };
+        assert_eq!(after(250), Some(250));
+        assert_eq!(after(1001), Some(1000));
+        assert_eq!((0..20_000).filter(|&n| after(n) != Some(n)).count(), 187);
+        assert_eq!(milliseconds("2026-06-01T10:00:01Z", "2026-06-01T10:00:00Z"), Some(0));
+        assert_eq!(milliseconds("", "2026-06-01T10:00:00Z"), None);
+        assert_eq!(milliseconds("2026-06-01T12:00:00+02:00", "2026-06-01T10:00:01Z"), Some(1000));
+    }
+
+    #[test]
+    fn a_moment_in_milliseconds_is_written_in_iso_form() {
+        assert_eq!(iso_time(&1_780_308_000_123_i64.into()), Some("2026-06-01T10:00:00.123Z".into()));
+        assert_eq!(iso_time(&"1780308000123".into()), Some("2026-06-01T10:00:00.123Z".into()));
+        assert_eq!(iso_time(&"2026-06-01".into()), Some("2026-06-01".into()));
+        assert_eq!(iso_time(&ExactJson::Null), None);
     }
 }

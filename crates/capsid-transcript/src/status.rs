@@ -172,6 +172,18 @@ impl StatusSignals {
         }
     }
 
+    /// A record that stands for several calls: some may have failed and some not.
+    pub(crate) fn parts(&mut self, value: Option<&ExactJson>) {
+        let parts = value.and_then(ExactJson::as_array).unwrap_or_default();
+        let outcomes: Vec<OutcomeStatus> = parts.iter().filter_map(part_outcome).collect();
+        let failed = outcomes.iter().filter(|outcome| **outcome >= OutcomeStatus::Failure).count();
+        match failed {
+            0 => {}
+            _ if failed == outcomes.len() => self.add(OutcomeStatus::Failure),
+            _ => self.add(OutcomeStatus::Partial),
+        }
+    }
+
     /// Adds what is known by other means.
     pub(crate) fn add(&mut self, status: OutcomeStatus) {
         self.worst = Some(self.worst.map_or(status, |worst| worst.max(status)));
@@ -202,6 +214,17 @@ impl StatusSignals {
             _ => outcome.suffix(failure).to_owned(),
         }
     }
+}
+
+/// How one part of a result ended; none if it does not say.
+fn part_outcome(part: &ExactJson) -> Option<OutcomeStatus> {
+    let mut signals = StatusSignals::default();
+    part.as_object()?;
+    signals.status(part.get("status"));
+    signals.exit_code(part.get("exitCode").or_else(|| part.get("exit_code")));
+    signals.error_mark(part.get("is_error").or_else(|| part.get("isError")));
+    signals.success_mark(part.get("success"));
+    signals.worst
 }
 
 fn yes_or_no(value: Option<&ExactJson>) -> Option<bool> {

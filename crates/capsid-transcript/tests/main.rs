@@ -5,4 +5,5 @@ mod claude_code;
 mod codex;
 mod jsonl_support;
 mod memory_jsonl;
+mod nothing_lost;
 mod sessions;

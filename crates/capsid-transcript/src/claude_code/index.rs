@@ -11,6 +11,7 @@ use serde::Deserialize;
 pub(super) struct ResultPosition {
     pub(super) line: BytePosition,
     pub(super) block: u32,
+    number: u64,
 }
 
 /// What is known of a message that may be spread over several lines.
@@ -92,7 +93,7 @@ impl ClaudeIndex {
             let Some(seen) = ClaudeLine::peek(line.bytes) else { continue };
             match seen.kind.text() {
                 "assistant" => index.assistant(&seen, line.position),
-                "user" if index.user(&seen, line.position) => {
+                "user" if index.user(&seen, line.position, line.number) => {
                     let number = usize::try_from(line.number).unwrap_or(usize::MAX);
                     index.result_only.resize(number, false);
                     index.result_only.push(true);
@@ -123,7 +124,7 @@ impl ClaudeIndex {
     }
 
     /// Whether the line holds results of known calls and nothing else.
-    fn user(&mut self, seen: &ClaudeLine, position: BytePosition) -> bool {
+    fn user(&mut self, seen: &ClaudeLine, position: BytePosition, line: u64) -> bool {
         let blocks = seen.message.one().map_or(&[][..], |message| message.content.list());
         let is_result = |block: &ClaudeBlock| block.kind.text() == "tool_result";
         let mut only = !blocks.is_empty() && !seen.permission_mode.is_there();
@@ -131,7 +132,12 @@ impl ClaudeIndex {
             let id = short(block.tool_use_id.text());
             only &= is_result(block) && self.calls.contains(&id);
             if is_result(block) {
-                self.results.insert(id, ResultPosition { line: position, block: number });
+                let here = ResultPosition { line: position, block: number, number: line };
+                // The last result of a call counts; an earlier one is a record of its own.
+                if let Some(earlier) = self.results.insert(id, here) {
+                    let earlier = usize::try_from(earlier.number).unwrap_or(usize::MAX);
+                    self.result_only.get_mut(earlier).into_iter().for_each(|only| *only = false);
+                }
             }
         }
         let is_prompt =
@@ -148,6 +154,11 @@ impl ClaudeIndex {
 
     pub(super) fn result_of(&self, call: &str) -> Option<ResultPosition> {
         self.results.get(&short(call)).copied()
+    }
+
+    /// Whether the result of a known call is the one in this line.
+    pub(super) fn is_result_in(&self, call: &str, line: BytePosition) -> bool {
+        self.is_called(call) && self.result_of(call).is_some_and(|result| result.line == line)
     }
 
     pub(super) fn is_called(&self, call: &str) -> bool {

@@ -1,27 +1,30 @@
 //! The second pass: the agent's messages and calls.
 
-use super::lines::{agent, is_noted, is_sidechain, line_key, member_or_empty, prompt, trigger};
-use super::outcome::{RawResult, Refusal, shape};
+use super::files::Subagent;
+use super::lines::{addressee, agent, is_noted, is_sidechain, line_key, member_or_empty, prompt, trigger};
+use super::outcome::{RawResult, Refusal, entry_of, shape};
 use super::{ClaudeReader, ConversationState, DEEPEST, PendingThinking, TranscriptPosition};
 use crate::jsonl::{JsonLine, short};
 use crate::shape::{
-    CHAT_MAX, authority_of_mode, cap, cap_text, first_text, start_of, summary, without_images,
+    CHAT_MAX, authority_of_mode, cap, cap_text, first_text, milliseconds, signature, summary, without_images,
 };
-use crate::{Action, ActionKind, Authority, ToolInvocation};
+use crate::{Action, ActionKind, Authority, OutcomeStatus, ToolInvocation};
 use capsid_model::Result;
 use capsid_model::exact::{ExactFields, ExactJson};
 
 /// Arguments that say what a call is about, the first one that is there.
 const TARGETS: [&str; 9] =
     ["command", "file_path", "path", "pattern", "query", "url", "description", "prompt", "skill"];
-/// How much of a thinking block's signature is stored.
-const SIGNATURE_MAX: usize = 24;
+/// The call with which a plan is put to the user; that it succeeds means that the user approved.
+const PLAN: &str = "ExitPlanMode";
 
 /// The blocks of a message, sorted.
 #[derive(Debug, Default)]
 struct MessageBlocks<'a> {
     prose: Vec<&'a str>,
     thoughts: Vec<&'a str>,
+    /// Signatures of thinking, and thinking that is encrypted.
+    proofs: Vec<&'a str>,
     calls: Vec<&'a ExactJson>,
     others: Vec<&'a ExactJson>,
     images: u64,
@@ -37,10 +40,15 @@ impl<'a> MessageBlocks<'a> {
             match block.text("type").unwrap_or_default() {
                 "text" => blocks.prose.push(block.text("text").unwrap_or_default()),
                 "thinking" | "redacted_thinking" => {
-                    blocks.thoughts.extend(block.text("thinking").filter(|thought| !thought.is_empty()));
+                    let thought = block.text("thinking").filter(|thought| !thought.is_empty());
+                    thinking.is_redacted |= thought.is_none();
+                    blocks.thoughts.extend(thought);
                     thinking.blocks += 1;
-                    let signature = block.text("signature").filter(|signature| !signature.is_empty());
-                    thinking.signatures.extend(signature.map(|s| start_of(s, SIGNATURE_MAX).to_owned()));
+                    let proofs = ["signature", "data"].iter().filter_map(|name| block.text(name));
+                    for proof in proofs.filter(|proof| !proof.is_empty()) {
+                        blocks.proofs.push(proof);
+                        thinking.signatures.push(signature(proof));
+                    }
                 }
                 "tool_use" => blocks.calls.push(block),
                 "image" => blocks.images += 1,
@@ -70,11 +78,15 @@ impl ClaudeReader<'_> {
             &mut conversation.thinking,
         );
         if !blocks.act() {
-            if !blocks.others.is_empty() {
+            if blocks.others.is_empty() {
+                self.ledger.carry(&blocks.proofs);
+                self.thinking_alone(document, line, conversation, position);
+            } else {
                 self.unknown(document, line, conversation, position)?;
             }
             return self.tokens_alone(document, line, conversation, position);
         }
+        conversation.unanswered.remove(&addressee(document, position));
         let thinking = std::mem::take(&mut conversation.thinking);
         let mut action = Action {
             key: line_key(document, line, position),
@@ -89,9 +101,16 @@ impl ClaudeReader<'_> {
             usage: self.usage(document, line, position),
             ..Action::default()
         };
+        let proofs: ExactJson = blocks.proofs.clone().into();
+        let mut elsewhere = vec![&proofs];
         if blocks.calls.is_empty() {
-            return (self.each)(assistant_text(action));
+            let mut action = assistant_text(action);
+            self.ledger.show_with(&mut action, &elsewhere);
+            return (self.each)(action);
         }
+        let others = blocks.calls.iter().skip(1);
+        elsewhere
+            .extend(others.flat_map(|call| ["id", "name", "input"].map(|name| call.get(name))).flatten());
         let key = std::mem::take(&mut action.key);
         for (number, call) in blocks.calls.iter().enumerate() {
             let is_last = number + 1 == blocks.calls.len();
@@ -99,9 +118,35 @@ impl ClaudeReader<'_> {
             // The tokens are those of the line, not of each call.
             action.usage = ExactFields::new();
             this.key = format!("{key}:{number}");
-            self.call(call, this, document, line, conversation, position)?;
+            let (mut this, subagents) = self.call(call, this, document, line, position);
+            self.ledger.show_with(&mut this, &elsewhere);
+            (self.each)(this)?;
+            for subagent in subagents {
+                self.subagent(&subagent, conversation, position.depth + 1)?;
+            }
         }
         Ok(())
+    }
+
+    /// What thinking becomes if no action follows it.
+    fn thinking_alone(
+        &mut self,
+        document: &ExactJson,
+        line: &JsonLine<'_>,
+        conversation: &mut ConversationState,
+        position: &TranscriptPosition<'_>,
+    ) {
+        let mut record = is_noted(document, line, conversation, position);
+        let thinking = &mut conversation.thinking;
+        if thinking.blocks == 0 {
+            return;
+        }
+        record.key += ":thinking";
+        record.summary = "thinking without an action".to_owned();
+        record.environment.insert("thinking_blocks".to_owned(), thinking.blocks.into());
+        record.environment.insert("thinking_signatures".to_owned(), thinking.signatures.clone().into());
+        record.environment.insert("thinking_redacted".to_owned(), thinking.is_redacted.into());
+        thinking.alone = Some(Box::new(record));
     }
 
     fn call(
@@ -110,16 +155,16 @@ impl ClaudeReader<'_> {
         mut action: Action,
         document: &ExactJson,
         line: &JsonLine<'_>,
-        conversation: &mut ConversationState,
         position: &mut TranscriptPosition<'_>,
-    ) -> Result<()> {
+    ) -> (Action, Vec<Subagent>) {
         let id = block.text("id").unwrap_or_default();
         let tool = block.text("name").unwrap_or_default();
         let arguments = block.get("input").cloned().unwrap_or_else(|| ExactFields::new().into());
-        let raw = position.index.result_of(id).and_then(|result| {
+        let found = position.index.result_of(id).and_then(|result| {
             let holder = position.again.at(result.line)?;
-            RawResult::find(holder, result.block, id)
+            Some((RawResult::find(holder, result.block, id)?, entry_of(tool, holder, result.block)))
         });
+        let (raw, entry) = found.unzip();
         let own_agent = document.text("agentId").unwrap_or_default();
         let is_side = document.get("isSidechain").is_some_and(ExactJson::is_truthy);
         action.open = raw.is_none() && position.index.is_last_turn(is_side, own_agent, line.position);
@@ -129,7 +174,7 @@ impl ClaudeReader<'_> {
         let timestamp = document.text("timestamp").unwrap_or_default();
         let duration_ms = milliseconds(timestamp, &raw.timestamp);
         let long = self.files.long_output(&raw.content, raw.payload.as_ref());
-        let (signals, refusal) = (raw.signals.clone(), raw.refusal);
+        let (signals, refusal) = (raw.signals.clone(), raw.refusal.clone());
         let mut shaped = shape(tool, &arguments, raw);
         if let Some((text, about)) = long {
             shaped.result = text.into();
@@ -143,21 +188,26 @@ impl ClaudeReader<'_> {
         action.kind = if matches!(tool, "Agent" | "Task") { ActionKind::Agent } else { ActionKind::Tool };
         action.side_effects = shaped.side_effects;
         action.end_with(&signals, if is_interrupted { "" } else { " (error)" });
+        let mode = action.authority.policy_reference.clone();
         action.authority = match refusal {
+            None if tool == PLAN && signals.outcome() == OutcomeStatus::Success => Authority::approved(mode),
             None => action.authority,
-            Some(Refusal::User) => Authority::escalated(action.authority.policy_reference, "rejected"),
-            Some(Refusal::Rule) => Authority::policy(action.authority.policy_reference),
+            Some(Refusal::User) => Authority::escalated(mode, "rejected"),
+            Some(Refusal::Rule(rule)) if mode.is_empty() => Authority::policy(format!("rule={rule}")),
+            Some(Refusal::Rule(rule)) => Authority::policy(format!("{mode}; rule={rule}")),
         };
+        if !id.is_empty() {
+            action.environment.insert("call_id".to_owned(), id.into());
+        }
         action.result = shaped.payload;
         action.call =
             Some(ToolInvocation { tool: tool.to_owned(), arguments, result: shaped.result, duration_ms });
-        (self.each)(action)?;
-        if position.depth < DEEPEST {
-            for subagent in self.files.started_by(id, &started) {
-                self.subagent(&subagent, conversation, position.depth + 1)?;
-            }
+        if let Some(entry) = entry {
+            self.ledger.add(&entry, &mut action);
         }
-        Ok(())
+        let is_deeper = position.depth < DEEPEST;
+        let subagents = if is_deeper { self.files.started_by(id, &started) } else { Vec::new() };
+        (action, subagents)
     }
 
     /// The tokens of a line's message, the first time one of its lines becomes an action. Several lines can repeat
@@ -210,7 +260,7 @@ impl ClaudeReader<'_> {
         let open = position.index.is_last_turn(is_side, own_agent, line.position);
         let action = is_noted(document, line, conversation, position);
         let key = format!("{}:usage", action.key);
-        (self.each)(Action { key, usage, open, summary: "token usage".to_owned(), ..action })
+        self.emit(Action { key, usage, open, summary: "token usage".to_owned(), ..action })
     }
 }
 
@@ -252,7 +302,7 @@ fn environment(
     put("images", blocks.images.into());
     put("thinking_blocks", thinking.blocks.into());
     put("thinking_signatures", thinking.signatures.into());
-    put("thinking_redacted", (thinking.blocks > 0).into());
+    put("thinking_redacted", thinking.is_redacted.into());
     if !blocks.others.is_empty() {
         let others: Vec<ExactJson> = blocks.others.iter().map(|block| (*block).clone()).collect();
         put("other_blocks", cap(without_images(others.into())));
@@ -264,32 +314,4 @@ fn environment(
         put("subagent", subagent.about());
     }
     environment
-}
-
-/// The time from one moment to another. Through seconds as a double, as `agent-capsule` reckons it: a thousandth can
-/// get lost that way, and is to get lost here too.
-fn milliseconds(from: &str, to: &str) -> Option<i64> {
-    let moment = |text: &str| text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_microsecond);
-    let microseconds = moment(to)?.checked_sub(moment(from)?)?;
-    let seconds = microseconds as f64 / 1e6;
-    Some((seconds * 1000.0) as i64).map(|milliseconds| milliseconds.max(0))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::milliseconds;
-
-    #[test]
-    fn a_thousandth_gets_lost_where_the_reference_loses_it() {
-        let after = |thousandths: i64| {
-            let (seconds, rest) = (thousandths / 1000, thousandths % 1000);
-            milliseconds("2026-06-01T10:00:00.000Z", &format!("2026-06-01T10:00:{seconds:02}.{rest:03}Z"))
-        };
-        assert_eq!(after(250), Some(250));
-        assert_eq!(after(1001), Some(1000));
-        assert_eq!((0..20_000).filter(|&n| after(n) != Some(n)).count(), 187);
-        assert_eq!(milliseconds("2026-06-01T10:00:01Z", "2026-06-01T10:00:00Z"), Some(0));
-        assert_eq!(milliseconds("", "2026-06-01T10:00:00Z"), None);
-        assert_eq!(milliseconds("2026-06-01T12:00:00+02:00", "2026-06-01T10:00:01Z"), Some(1000));
-    }
 }

@@ -8,23 +8,27 @@
 //! interruptions, titles when they change, results without a call, lines that were too long to read, tokens of a
 //! message that did nothing else, and every line of a type that is not known, verbatim.
 //!
-//! What does not, for it repeats what is sealed anyway: `progress` (superseded by the result), `queue-operation` and
-//! `last-prompt` (the text comes again as a prompt), `file-history-snapshot` (the edits are actions themselves),
-//! `permission-mode` and `mode` (they stand in the authority of what follows).
+//! A prompt is in the actions that follow it; one that nothing follows, and a queued one that never became a prompt, are
+//! records of their own once the session is over. `progress` is not stored, since the result supersedes it. What else
+//! a line holds, and no action shows, is in `environment.other` of its action or of the next one.
 
 mod files;
 mod index;
 mod lines;
 mod message;
 mod outcome;
+mod unanswered;
 
-use crate::jsonl::{JsonLine, KeyNumbers, LineReader, LineRereader};
+use crate::jsonl::{KeyNumbers, LineReader, LineRereader};
+use crate::ledger::EntryLedger;
 use crate::{Action, ReadReport, TranscriptSource};
 use capsid_model::Result;
 use capsid_model::exact::{ExactJson, parse_lossy};
 use files::{SessionFiles, Subagent};
 use index::ClaudeIndex;
 use std::collections::HashMap;
+use std::rc::Rc;
+use unanswered::UnansweredPrompts;
 
 /// A subagent may call another one; deeper ones than this come after the rest.
 const DEEPEST: usize = 16;
@@ -39,13 +43,15 @@ pub fn read(source: &TranscriptSource, each: &mut dyn FnMut(Action) -> Result<()
         report: ReadReport::default(),
         lines_read: KeyNumbers::default(),
         messages_counted: KeyNumbers::default(),
+        ledger: EntryLedger::default(),
+        unanswered: UnansweredPrompts::default(),
     };
     let mut conversation = ConversationState::default();
     reader.file(lines, &source.path.clone(), None, &mut conversation, 0)?;
     while let Some(subagent) = reader.files.next_unread() {
         reader.subagent(&subagent, &mut conversation, 0)?;
     }
-    Ok(reader.report)
+    reader.rest()
 }
 
 /// The state while a session is read.
@@ -57,6 +63,8 @@ struct ClaudeReader<'a> {
     lines_read: KeyNumbers,
     /// Messages whose tokens are in an action already.
     messages_counted: KeyNumbers,
+    ledger: EntryLedger,
+    unanswered: UnansweredPrompts,
 }
 
 /// The state of the conversation.
@@ -67,6 +75,8 @@ struct ConversationState {
     is_scheduled: bool,
     /// The last request by agent; the empty name is the main agent.
     prompts: HashMap<String, String>,
+    /// The record of each request that nothing followed yet, by agent.
+    unanswered: HashMap<String, Action>,
     thinking: PendingThinking,
     /// The last title of each kind, so that only a new one is reported.
     titles: HashMap<String, String>,
@@ -76,7 +86,11 @@ struct ConversationState {
 #[derive(Debug, Clone, Default)]
 struct PendingThinking {
     blocks: u64,
-    signatures: Vec<String>,
+    signatures: Vec<ExactJson>,
+    /// Whether there was a block without its text.
+    is_redacted: bool,
+    /// The record that it becomes if no action follows.
+    alone: Option<Box<Action>>,
 }
 
 /// The file that is being read.
@@ -96,6 +110,7 @@ impl ClaudeReader<'_> {
     ) -> Result<()> {
         let Ok(lines) = LineReader::open(&subagent.path) else {
             self.report.broken += 1;
+            self.ledger.count_noted("a subagent's file that cannot be opened");
             return Ok(());
         };
         let mut own = ConversationState {
@@ -122,21 +137,40 @@ impl ClaudeReader<'_> {
                 continue;
             }
             let mut position = TranscriptPosition { index: &index, again: &mut again, subagent, depth };
-            match self.document(&line) {
-                Some(document) => self.line(&document, &line, conversation, &mut position)?,
-                None if line.is_too_long() && line.ended => self.too_long(&line, conversation, &position)?,
-                None => {}
+            let document = parse_lossy(line.bytes).ok().filter(|document| document.as_object().is_some());
+            match document.map(Rc::new) {
+                Some(document) => {
+                    self.ledger.begin(Rc::clone(&document));
+                    self.line(&document, &line, conversation, &mut position)?;
+                    self.ledger.end();
+                    if self.ledger.is_full() {
+                        self.leftovers(&line, conversation, &position)?;
+                    }
+                }
+                None if line.is_too_long() => self.too_long(&line, conversation, &position)?,
+                None => self.unreadable(&line, conversation, &position)?,
             }
         }
+        self.unanswered.file_ends(conversation);
         Ok(())
     }
 
-    /// The line's object. A last line that its writer has not ended is not broken.
-    fn document(&mut self, line: &JsonLine<'_>) -> Option<ExactJson> {
-        let document = parse_lossy(line.bytes).ok().filter(|document| document.as_object().is_some());
-        if document.is_none() && line.ended && !line.is_too_long() {
-            self.report.broken += 1;
+    /// Gives an action, with what else its line holds.
+    fn emit(&mut self, mut action: Action) -> Result<()> {
+        self.ledger.show(&mut action);
+        (self.each)(action)
+    }
+
+    /// What is left when the session is over: prompts without an answer, and entries without an action.
+    fn rest(mut self) -> Result<ReadReport> {
+        for action in std::mem::take(&mut self.unanswered).into_records() {
+            self.emit(Action { open: true, ..action })?;
         }
-        document
+        if let Some(rest) = self.ledger.rest() {
+            let key = "leftover:end".to_owned();
+            (self.each)(Action { open: true, ..crate::ledger::leftover(key, rest, Action::default()) })?;
+        }
+        self.ledger.count_into(&mut self.report);
+        Ok(self.report)
     }
 }

@@ -1,6 +1,6 @@
 //! What came of a call, shaped by its tool.
 
-use crate::shape::{LineCounts, cap, first_text, joined, without_images};
+use crate::shape::{LineCounts, added_lines, cap, first_text, joined, one_line, without_images};
 use crate::status::{OutcomeStatus, StatusSignals};
 use capsid_model::exact::{ExactFields, ExactJson};
 use capsid_model::fields;
@@ -38,6 +38,27 @@ impl RawResult {
     }
 }
 
+/// The part of a line that belongs to one result: all of it where the line holds nothing else.
+pub(super) fn entry_of(tool: &str, line: &ExactJson, block: u32) -> ExactJson {
+    let blocks = line.at(&["message", "content"]).and_then(ExactJson::as_array).unwrap_or_default();
+    let mut entry = match blocks {
+        [_] => line.clone(),
+        _ => {
+            let own = blocks.get(block as usize).cloned().unwrap_or_default();
+            let payload = line.get("toolUseResult").filter(|_| blocks.len() <= SHARED_MAX).cloned();
+            fields! { "block": own, "toolUseResult": payload.unwrap_or_default() }.into()
+        }
+    };
+    // Whole transcripts of subagents are left out: they are read from their own files.
+    if matches!(tool, "Agent" | "Task")
+        && let ExactJson::Object(fields) = &mut entry
+        && let Some(ExactJson::Object(payload)) = fields.get_mut("toolUseResult")
+    {
+        payload.shift_remove("content");
+    }
+    entry
+}
+
 /// What a result says about how its call ended. The API marks errors, and a result without a mark is a good one.
 fn signals(block: &ExactJson, payload: Option<&ExactJson>) -> StatusSignals {
     let mut signals = StatusSignals::default();
@@ -53,15 +74,17 @@ fn signals(block: &ExactJson, payload: Option<&ExactJson>) -> StatusSignals {
         }
         signals.exit_code(payload.get("exitCode").or_else(|| payload.get("exit_code")));
         signals.success_mark(payload.get("success"));
+        signals.parts(payload.get("results"));
     }
     signals
 }
 
 /// Who refused a call that was not run: the user, or a rule.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Refusal {
     User,
-    Rule,
+    /// A rule, in the tool's words.
+    Rule(String),
 }
 
 const BY_USER: [&str; 3] = [
@@ -85,7 +108,7 @@ pub(super) fn answer_of(block: &ExactJson) -> Option<Refusal> {
     let starts = |starts: &[&str]| starts.iter().any(|start| text.trim_start().starts_with(start));
     match () {
         () if starts(&BY_USER) => Some(Refusal::User),
-        () if starts(&BY_RULE) => Some(Refusal::Rule),
+        () if starts(&BY_RULE) => Some(Refusal::Rule(one_line(text))),
         () => None,
     }
 }
@@ -167,13 +190,24 @@ fn edited(tool: &str, arguments: &ExactJson, payload: &ExactFields) -> ShapedRes
     if payload.get("userModified").is_some_and(ExactJson::is_truthy) {
         side_effects.push("user modified after".to_owned());
     }
-    let diff = diff.join("\n");
+    let mut diff = diff.join("\n");
+    // A new file has no hunks.
+    let content = payload.get("content").or_else(|| arguments.get("content")).and_then(ExactJson::as_str);
+    if let Some(content) = content.filter(|_| diff.is_empty() && is_new(tool, payload)) {
+        (diff, counts) = added_lines(content);
+    }
     let (result, suffix) = if diff.is_empty() {
         (ExactJson::Null, String::new())
     } else {
         (ExactJson::from(diff), counts.suffix())
     };
     ShapedResult { result, suffix, side_effects, ..ShapedResult::default() }
+}
+
+/// Whether a file was written that was not there.
+fn is_new(tool: &str, payload: &ExactFields) -> bool {
+    let is_created = payload.get("type").and_then(ExactJson::as_str) == Some("create");
+    tool == "Write" && (is_created || payload.get("originalFile").is_some_and(ExactJson::is_null))
 }
 
 fn ran(payload: &ExactFields) -> ShapedResult {

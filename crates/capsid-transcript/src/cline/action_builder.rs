@@ -1,8 +1,9 @@
 //! What the messages of a task said so far, and the actions that are made with it.
 
 use super::api::ApiHistory;
-use crate::shape::{joined, start_of};
-use crate::{Action, ActionKind};
+use crate::ledger::EntryLedger;
+use crate::shape::{iso_time, joined, start_of};
+use crate::{Action, ActionKind, TriggerKind};
 use capsid_model::exact::{ExactFields, ExactJson, parse_lossy};
 use capsid_model::fields;
 
@@ -33,6 +34,7 @@ pub(super) struct ClineActionBuilder {
     thinking: Vec<String>,
     /// The last reasoning that an action got, because the model's side repeats it.
     last_reasoning: String,
+    pub(super) ledger: EntryLedger,
 }
 
 /// One message, with its `say` or `ask` type.
@@ -79,11 +81,19 @@ impl ClineActionBuilder {
             usage: ExactFields::new(),
             thinking: Vec::new(),
             last_reasoning: String::new(),
+            ledger: EntryLedger::default(),
         }
     }
 
+    /// A message without an action: what it carries is in the next one.
+    pub(super) fn carry(&mut self) {
+        let carried = ExactJson::from(self.carried.clone());
+        let thinking: ExactJson = self.thinking.clone().into();
+        self.ledger.carry_known(&[&carried, &thinking]);
+    }
+
     /// What is left when no action follows.
-    pub(super) fn rest(mut self, messages: usize, open: bool) -> Option<Action> {
+    pub(super) fn rest(&mut self, messages: usize, open: bool) -> Option<Action> {
         if self.usage.is_empty() && self.thinking.is_empty() {
             return None;
         }
@@ -91,10 +101,12 @@ impl ClineActionBuilder {
             key: format!("trailing:{messages}"),
             kind: ActionKind::System,
             summary: "trailing usage/reasoning".to_owned(),
+            trigger: TriggerKind::System,
             open,
             ..self.plain()
         };
         self.spend(&mut action);
+        self.ledger.show(&mut action);
         Some(action)
     }
 
@@ -102,6 +114,9 @@ impl ClineActionBuilder {
     pub(super) fn base(&mut self, message: &ClineMessage<'_>) -> Action {
         let mut action = Action { key: message.key.to_owned(), open: message.is_partial(), ..self.plain() };
         action.environment.append(&mut self.carried);
+        if let Some(time) = message.json.get("ts").and_then(iso_time) {
+            action.environment.insert("timestamp".to_owned(), time);
+        }
         if message.images() > 0 {
             action.environment.insert("images".to_owned(), message.images().into());
         }
@@ -115,12 +130,17 @@ impl ClineActionBuilder {
         action
     }
 
-    /// The reasoning of the model's side, unless an action has it already.
-    pub(super) fn add_reasoning(&mut self, action: &mut Action, reasoning: String) {
-        if action.reasoning.is_empty() && reasoning != self.last_reasoning {
-            self.last_reasoning.clone_from(&reasoning);
-            action.reasoning = reasoning;
+    /// The reasoning of the model's side, after that of the page and without what it repeats.
+    pub(super) fn add_reasoning(&mut self, action: &mut Action, reasoning: &str) {
+        let is_known = |known: &str| known.contains(reasoning);
+        if reasoning.is_empty() || is_known(&action.reasoning) || is_known(&self.last_reasoning) {
+            return;
         }
+        if !action.reasoning.is_empty() {
+            action.reasoning.push_str("\n\n");
+        }
+        action.reasoning.push_str(reasoning);
+        self.last_reasoning.clone_from(&action.reasoning);
     }
 
     /// Whether reasoning waits for an action.
@@ -128,7 +148,7 @@ impl ClineActionBuilder {
         !self.thinking.is_empty()
     }
 
-    fn plain(&self) -> Action {
+    pub(super) fn plain(&self) -> Action {
         Action {
             prompt: self.prompt.clone(),
             environment: self.base.clone(),
@@ -162,9 +182,19 @@ impl ClineActionBuilder {
         }
     }
 
-    /// A request to the model: what it cost belongs to the next action. Requests that no action follows add up.
-    pub(super) fn request(&mut self, message: &ClineMessage<'_>) {
-        let Some(request) = message.object() else { return };
+    /// A request to the model: what it cost belongs to the next action. Requests that no action follows add up. False
+    /// if its text is no JSON object.
+    pub(super) fn request(&mut self, message: &ClineMessage<'_>) -> bool {
+        let Some(request) = message.object() else { return message.text.is_empty() };
+        // What was sent to the model is in the history of the model's side.
+        if self.api.is_there() {
+            let mut entry = message.json.clone();
+            if let ExactJson::Object(fields) = &mut entry {
+                fields.insert("text".to_owned(), request.clone());
+            }
+            self.ledger.replace(entry);
+            self.ledger.drop_inner("text", "request", crate::DropReason::Repeated);
+        }
         let member = |name: &str| request.get(name).filter(|value| value.is_truthy());
         let is_counted =
             USAGE.iter().any(|(from, _)| request.get(from).is_some_and(|value| !value.is_null()));
@@ -192,6 +222,7 @@ impl ClineActionBuilder {
         if let Some(status) = member("retryStatus") {
             self.carried.insert("retry_status".to_owned(), status.clone());
         }
+        true
     }
 }
 

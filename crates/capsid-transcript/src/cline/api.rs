@@ -3,15 +3,23 @@
 //! A call is found by its tool and its input, never by its place: some actions have no call, and some calls no action.
 
 use super::array::{ArrayItems, items};
+use crate::DropReason;
 use crate::jsonl::{BytePosition, IgnoredValue, LooseValue, PeekLine};
-use capsid_model::Result;
+use crate::ledger::EntryLedger;
+use crate::leftover::{RememberedTexts, ShownTexts};
+use crate::shape::{cap_text, iso_time};
 use capsid_model::exact::ExactJson;
+use capsid_model::{Result, fields};
 use serde::Deserialize;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 /// Characters of an input that are compared.
 const TARGET_MAX: usize = 200;
+
+/// How much of a message that cannot be read is held, and how many characters of it are stored.
+const UNREADABLE_BYTES: usize = 64 << 10;
+const UNREADABLE_MAX: usize = 4000;
 
 /// The calls of a task.
 #[derive(Default)]
@@ -20,10 +28,19 @@ pub(super) struct ApiHistory {
     items: Option<ArrayItems>,
     /// Calls before this one are all taken.
     first: usize,
+    /// Every message, for what no action shows.
+    messages: Vec<ApiPosition>,
+}
+
+/// Where a message is; of one that is no object, the beginning.
+struct ApiPosition {
+    position: BytePosition,
+    unreadable: Option<Vec<u8>>,
 }
 
 struct ApiCall {
     name: String,
+    id: String,
     targets: Vec<String>,
     /// The message in which the call was made, for the first of its calls.
     message: Option<BytePosition>,
@@ -40,11 +57,26 @@ enum ResultLocation {
 /// What a call gave.
 #[derive(Default)]
 pub(super) struct CallResult {
-    pub(super) reasoning: String,
+    pub(super) reasoning: Vec<String>,
     /// Its result; none while it is still to come.
     pub(super) result: Option<String>,
     /// Whether the result is marked as an error.
     pub(super) is_error: bool,
+    /// Blocks of thinking that nobody can read.
+    pub(super) redacted: usize,
+    pub(super) id: String,
+    /// The tool's name on the model's side.
+    pub(super) name: String,
+}
+
+/// A message of the model's side that no action shows wholly.
+pub(super) struct ApiRest {
+    pub(super) role: String,
+    pub(super) time: Option<ExactJson>,
+    pub(super) thinking: String,
+    /// Whether a call or a result is in it.
+    pub(super) has_call: bool,
+    pub(super) rest: ExactJson,
 }
 
 #[derive(Default, Deserialize)]
@@ -103,9 +135,14 @@ impl ApiHistory {
             return Ok(Self::default());
         }
         let mut calls = Vec::new();
+        let mut messages = Vec::new();
         let mut by_id = HashMap::new();
         items(path, &mut |position, bytes| {
-            if let Some(message) = ApiMessage::peek(bytes) {
+            let message = ApiMessage::peek(bytes);
+            let start = || bytes[..bytes.len().min(UNREADABLE_BYTES)].to_vec();
+            let unreadable = message.is_none().then(start);
+            messages.push(ApiPosition { position, unreadable });
+            if let Some(message) = message {
                 let blocks = message.content.list();
                 if message.role.text() == "assistant" {
                     created_calls(blocks, position, &mut calls, &mut by_id);
@@ -114,7 +151,48 @@ impl ApiHistory {
                 }
             }
         })?;
-        Ok(Self { calls, items: Some(ArrayItems::open(path)?), first: 0 })
+        Ok(Self { calls, items: Some(ArrayItems::open(path)?), first: 0, messages })
+    }
+
+    /// Whether there is a history.
+    pub(super) fn is_there(&self) -> bool {
+        !self.messages.is_empty()
+    }
+
+    /// What the history holds and no action shows, message by message.
+    pub(super) fn rest(
+        &mut self,
+        remembered: &RememberedTexts,
+        ledger: &mut EntryLedger,
+        each: &mut dyn FnMut(&mut EntryLedger, ApiRest) -> Result<()>,
+    ) -> Result<()> {
+        let shown_calls: HashSet<&str> =
+            self.calls.iter().filter(|call| call.is_used).map(|call| call.id.as_str()).collect();
+        let Some(items) = &mut self.items else { return Ok(()) };
+        for ApiPosition { position, unreadable } in &self.messages {
+            if let Some(start) = unreadable {
+                let start = cap_text(&String::from_utf8_lossy(start), UNREADABLE_MAX);
+                let rest = fields! { "unreadable": start, "bytes": position.length }.into();
+                let (role, time, thinking) = Default::default();
+                each(ledger, ApiRest { role, time, thinking, has_call: false, rest })?;
+                continue;
+            }
+            let Some(message) = items.at(*position)? else { continue };
+            let shown = ShownTexts::from_remembered(remembered);
+            let thinking = thinking_besides(&message, &shown);
+            if has_encrypted(&message) {
+                ledger.count_dropped(DropReason::Summarised);
+            }
+            let Some(rest) = ledger.rest_of(&without_heads(&message, &shown_calls), &shown) else { continue };
+            let kinds = rest.get("content").and_then(ExactJson::as_array).unwrap_or_default();
+            let has_call = kinds.iter().any(|block| {
+                ["input", "tool_use_id", "content"].iter().any(|name| block.get(name).is_some())
+            });
+            let role = message.text("role").unwrap_or_default().to_owned();
+            let time = message.get("ts").and_then(iso_time);
+            each(ledger, ApiRest { role, time, thinking, has_call, rest })?;
+        }
+        Ok(())
     }
 
     /// The first call not yet taken of one of these tools with one of these inputs.
@@ -135,10 +213,13 @@ impl ApiHistory {
         let call = &mut self.calls[self.first + index];
         call.is_used = true;
         let (message, result) = (call.message, call.result.take());
-        let mut joined = CallResult::default();
+        let mut joined = CallResult { id: call.id.clone(), name: call.name.clone(), ..CallResult::default() };
         let Some(items) = &mut self.items else { return Ok(None) };
         if let Some(message) = message.map(|position| items.at(position)).transpose()?.flatten() {
             joined.reasoning = reasoning(&message);
+            let blocks = message.get("content").and_then(ExactJson::as_array).unwrap_or_default();
+            joined.redacted =
+                blocks.iter().filter(|block| block.text("type") == Some("redacted_thinking")).count();
         }
         if let Some((position, location)) = result
             && let Some(message) = items.at(position)?
@@ -161,6 +242,7 @@ fn created_calls(
         by_id.insert(block.id.text().to_owned(), calls.len());
         calls.push(ApiCall {
             name: block.name.text().to_owned(),
+            id: block.id.text().to_owned(),
             targets: block.input.one().map(ApiInput::targets).unwrap_or_default(),
             message: (at == 0).then_some(position),
             result: None,
@@ -188,6 +270,7 @@ fn join_result(
                 if let Some((name, target)) = head(block.text.text()) {
                     calls.push(ApiCall {
                         name: name.to_owned(),
+                        id: String::new(),
                         targets: target.map(normal).into_iter().collect(),
                         message: None,
                         result: Some((position, ResultLocation::Block(at))),
@@ -249,15 +332,58 @@ fn texts(content: &ExactJson) -> String {
     }
 }
 
-fn reasoning(message: &ExactJson) -> String {
+fn reasoning(message: &ExactJson) -> Vec<String> {
     let blocks = message.get("content").and_then(ExactJson::as_array).unwrap_or_default();
-    let texts: Vec<&str> = blocks
+    blocks
         .iter()
         .filter(|block| block.text("type") == Some("thinking"))
         .filter_map(|block| block.text("thinking"))
         .filter(|text| !text.is_empty())
-        .collect();
-    texts.join("\n\n")
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The message without the heads of results, without names of calls that are shown, and with encrypted thinking as its
+/// hash.
+fn without_heads(message: &ExactJson, shown_calls: &HashSet<&str>) -> ExactJson {
+    let mut message = message.clone();
+    let ExactJson::Object(fields) = &mut message else { return message };
+    let Some(ExactJson::Array(blocks)) = fields.get_mut("content") else { return message };
+    for block in blocks {
+        let ExactJson::Object(block) = block else { continue };
+        let is_redacted = block.get("type").and_then(ExactJson::as_str) == Some("redacted_thinking");
+        if let Some(data) = block.get("data").and_then(ExactJson::as_str).filter(|_| is_redacted) {
+            let data = crate::shape::digest(data);
+            block.insert("data".to_owned(), data);
+        }
+        if let Some(proof) = block.get("signature").and_then(ExactJson::as_str) {
+            let proof = crate::shape::signature(proof);
+            block.insert("signature".to_owned(), proof);
+        }
+        // The page has another name for the tool.
+        if block.get("id").and_then(ExactJson::as_str).is_some_and(|id| shown_calls.contains(id)) {
+            block.shift_remove("name");
+        }
+        let text = block.get("text").and_then(ExactJson::as_str);
+        let rest = text.filter(|text| head(text).is_some()).and_then(|text| text.split_once("] Result:"));
+        if let Some(rest) = rest.map(|(_, rest)| rest.to_owned()) {
+            block.insert("text".to_owned(), rest.into());
+        }
+    }
+    message
+}
+
+/// Whether a message has thinking that nobody can read, which is stored by its hash.
+fn has_encrypted(message: &ExactJson) -> bool {
+    let blocks = message.get("content").and_then(ExactJson::as_array).unwrap_or_default();
+    blocks.iter().any(|block| block.text("type") == Some("redacted_thinking"))
+}
+
+/// Thinking of a message that no action shows.
+fn thinking_besides(message: &ExactJson, shown: &ShownTexts<'_>) -> String {
+    let mut thinking = reasoning(message);
+    thinking.retain(|text| !shown.shows(text));
+    thinking.join("\n\n")
 }
 
 /// An input as it is compared.

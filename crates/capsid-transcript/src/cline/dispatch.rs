@@ -3,12 +3,34 @@
 use super::action_builder::{ClineActionBuilder, ClineMessage};
 use super::{messages, tools};
 use crate::shape::{cap, one_line, without_images};
-use crate::{Action, ActionKind, ReadReport};
+use crate::{Action, ActionKind, ReadReport, TriggerKind};
 use capsid_model::Result;
 use capsid_model::exact::ExactJson;
+use std::rc::Rc;
 
 /// The action of a message, if it is one.
 pub(super) fn add_message(
+    builder: &mut ClineActionBuilder,
+    key: &str,
+    json: &ExactJson,
+    parts: &[ExactJson],
+    is_last: bool,
+    report: &mut ReadReport,
+) -> Result<Option<Action>> {
+    builder.ledger.begin(Rc::new(json.clone()));
+    let action = action_of(builder, key, json, parts, is_last, report)?;
+    let Some(mut action) = action else {
+        builder.carry();
+        return Ok(None);
+    };
+    builder.ledger.show(&mut action);
+    for part in parts {
+        builder.ledger.add(part, &mut action);
+    }
+    Ok(Some(action))
+}
+
+fn action_of(
     builder: &mut ClineActionBuilder,
     key: &str,
     json: &ExactJson,
@@ -22,10 +44,10 @@ pub(super) fn add_message(
     let message = ClineMessage { key, json, kind, is_ask, text, parts, is_last };
     builder.add_pending(json);
     Ok(match kind {
-        "api_req_started" => {
-            builder.request(&message);
-            None
-        }
+        "api_req_started" => match builder.request(&message) {
+            true => None,
+            false => Some(messages::unmatched(builder, &message)),
+        },
         "reasoning" => {
             builder.think(text);
             None
@@ -48,13 +70,24 @@ pub(super) fn add_message(
         "info" | "task_progress" | "condense" | "summarize_task" => {
             Some(messages::note_action(builder, &message))
         }
+        // What completes an earlier message is in its action, and does not come here.
+        "command_output"
+        | "browser_action_result"
+        | "shell_integration_warning"
+        | "shell_integration_warning_with_suggestion"
+            if !message.text.is_empty() =>
+        {
+            Some(messages::unmatched(builder, &message))
+        }
         kind if super::index::is_silent(kind) => None,
         kind => {
             let form = if is_ask { "ask" } else { "say" };
             let name = if kind.is_empty() { "none".to_owned() } else { format!("{form} {}", one_line(kind)) };
             *report.unknown.entry(name.clone()).or_default() += 1;
+            builder.ledger.count_noted("unknown message");
             Some(Action {
                 kind: ActionKind::System,
+                trigger: TriggerKind::System,
                 summary: format!("unknown message {name}"),
                 result: cap(without_images(json.clone())),
                 ..builder.base(&message)

@@ -27,6 +27,9 @@ const SILENT: [&str; 16] = [
     "shell_integration_warning_with_suggestion",
 ];
 
+/// How much of an item that is no message is held.
+const BROKEN_BYTES: usize = 64 << 10;
+
 /// Whether a kind of message is no action by itself.
 pub(super) fn is_silent(kind: &str) -> bool {
     SILENT.contains(&kind)
@@ -36,12 +39,20 @@ pub(super) fn is_silent(kind: &str) -> bool {
 pub(super) struct ClineIndex {
     pub(super) entries: Vec<ClineEntry>,
     /// Items that are no messages.
-    pub(super) broken: u64,
+    pub(super) broken: Vec<BrokenItem>,
     /// Whether the agent reported completion as the last thing.
     pub(super) finished: bool,
     pub(super) last_action: Option<usize>,
     /// An entry and one that completes it.
     parts: Vec<(usize, usize)>,
+    /// For each entry, whether it completes another one.
+    completing: Vec<bool>,
+}
+
+/// An item that is no message.
+pub(super) struct BrokenItem {
+    pub(super) position: BytePosition,
+    pub(super) start: Vec<u8>,
 }
 
 /// Where a message is.
@@ -79,13 +90,23 @@ impl ClineIndex {
     /// Looks through the file of messages once.
     pub(super) fn build(path: &Path) -> Result<Self> {
         let mut entries = Vec::new();
-        let mut broken = 0;
+        let mut broken = Vec::new();
         items(path, &mut |position, bytes| match ClineHead::peek(bytes) {
             Some(head) => entries.push(head.entry(position)),
-            None => broken += 1,
+            None => {
+                let start = bytes[..bytes.len().min(BROKEN_BYTES)].to_vec();
+                broken.push(BrokenItem { position, start });
+            }
         })?;
         entries.sort_by(|a, b| a.time.partial_cmp(&b.time).unwrap_or(Ordering::Equal));
-        let mut index = Self { entries, broken, finished: false, last_action: None, parts: Vec::new() };
+        let mut index = Self {
+            entries,
+            broken,
+            finished: false,
+            last_action: None,
+            parts: Vec::new(),
+            completing: Vec::new(),
+        };
         index.relate();
         Ok(index)
     }
@@ -110,6 +131,15 @@ impl ClineIndex {
             }
         }
         self.parts.sort_unstable();
+        self.completing = vec![false; self.entries.len()];
+        for (_, part) in &self.parts {
+            self.completing[*part] = true;
+        }
+    }
+
+    /// Whether a message completes an earlier one.
+    pub(super) fn is_part(&self, entry: usize) -> bool {
+        self.completing.get(entry).copied().unwrap_or_default()
     }
 
     /// The places of the messages that complete an entry, in their order.

@@ -58,6 +58,7 @@ pub(super) fn question(builder: &mut ClineActionBuilder, message: &ClineMessage<
 pub(super) fn error(builder: &mut ClineActionBuilder, message: &ClineMessage<'_>) -> Action {
     Action {
         kind: ActionKind::System,
+        trigger: crate::TriggerKind::System,
         status: crate::OutcomeStatus::Failure,
         summary: crate::shape::summary(message.kind, message.text),
         result: cap(message.text.into()),
@@ -65,11 +66,20 @@ pub(super) fn error(builder: &mut ClineActionBuilder, message: &ClineMessage<'_>
     }
 }
 
+/// A message that belongs to no action: an output without a command, a second result, a request that is no JSON.
+pub(super) fn unmatched(builder: &mut ClineActionBuilder, message: &ClineMessage<'_>) -> Action {
+    builder.ledger.count_unmatched("message without an action");
+    let mut action = note_action(builder, message);
+    action.key += ":note";
+    action
+}
+
 /// A note of Cline, stored as it is.
 pub(super) fn note_action(builder: &mut ClineActionBuilder, message: &ClineMessage<'_>) -> Action {
     let result = message.object().unwrap_or_else(|| message.text.into());
     Action {
         kind: ActionKind::System,
+        trigger: crate::TriggerKind::System,
         summary: crate::shape::summary(message.kind, message.text),
         result: cap(without_images(result)),
         ..builder.base(message)

@@ -13,15 +13,17 @@ mod index;
 mod messages;
 mod tools;
 
-use crate::shape::cap;
-use crate::{Action, ActionKind, ReadReport, TranscriptSource};
+use crate::leftover::RememberedTexts;
+use crate::shape::{cap, without_images};
+use crate::{Action, ActionKind, ReadReport, TranscriptSource, TriggerKind};
 use action_builder::ClineActionBuilder;
 use api::ApiHistory;
-use capsid_model::exact::{ExactFields, ExactJson, parse_lossy};
+use capsid_model::exact::{ExactFields, ExactJson, parse_lossy, spaced};
 use capsid_model::{Code, Problem, Result, fields};
-use index::ClineIndex;
+use index::{BrokenItem, ClineIndex};
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 /// The file that makes a folder a task.
 pub(crate) const MESSAGES: &str = "ui_messages.json";
@@ -38,20 +40,42 @@ pub fn read(source: &TranscriptSource, each: &mut dyn FnMut(Action) -> Result<()
     let index = ClineIndex::build(&path)?;
     let api = ApiHistory::open(&source.path.join(HISTORY))?;
     let metadata = metadata(&source.path.join(METADATA))?;
-    let mut report = ReadReport { broken: index.broken, finished: index.finished, ..ReadReport::default() };
+    let broken = index.broken.len() as u64;
+    let mut report = ReadReport { broken, finished: index.finished, ..ReadReport::default() };
     let base = environment(source, metadata.as_ref());
+    let mut remembered = RememberedTexts::default();
+    let given = each;
+    let mut each = |action: Action| {
+        remembered.remember(&action);
+        given(action)
+    };
     let model = metadata.as_ref().and_then(|metadata| last(metadata, "model_usage")?.text("model_id"));
     let model = model.unwrap_or_default().to_owned();
+    let mut builder = ClineActionBuilder::new(base.clone(), model.clone(), api);
     if let Some(metadata) = &metadata {
-        each(provenance(metadata, base.clone(), &model))?;
+        let mut provenance = provenance(metadata, base, &model);
+        builder.ledger.begin(Rc::new(metadata.clone()));
+        builder.ledger.show(&mut provenance);
+        each(provenance)?;
     }
-    let mut builder = ClineActionBuilder::new(base, model, api);
+    for item in &index.broken {
+        builder.ledger.count_noted("message that cannot be read");
+        each(unreadable(item, &builder))?;
+    }
     let mut messages = array::ArrayItems::open(&path)?;
     for (at, entry) in index.entries.iter().enumerate() {
         let Some(message) = messages.at(entry.position)? else {
             report.broken += 1;
+            let item = BrokenItem { position: entry.position, start: Vec::new() };
+            builder.ledger.count_noted("message that cannot be read");
+            each(unreadable(&item, &builder))?;
             continue;
         };
+        // It is in the action that it completes.
+        if index.is_part(at) {
+            builder.add_pending(&message);
+            continue;
+        }
         let mut parts = Vec::new();
         for part in index.parts_of(at) {
             parts.extend(messages.at(part)?);
@@ -72,7 +96,61 @@ pub fn read(source: &TranscriptSource, each: &mut dyn FnMut(Action) -> Result<()
     if let Some(action) = builder.rest(index.entries.len(), !index.finished) {
         each(action)?;
     }
+    for record in rest_of_history(&mut builder, &remembered)? {
+        given(record)?;
+    }
+    if let Some(rest) = builder.ledger.rest() {
+        let record = crate::ledger::leftover("leftover:end".to_owned(), rest, builder.plain());
+        given(Action { open: true, ..record })?;
+    }
+    builder.ledger.count_into(&mut report);
     Ok(report)
+}
+
+/// Records of what the model's side holds and no message of the page shows. A message may still come.
+fn rest_of_history(builder: &mut ClineActionBuilder, remembered: &RememberedTexts) -> Result<Vec<Action>> {
+    let mut records = Vec::new();
+    let plain = builder.plain();
+    let (mut api, mut ledger) = (std::mem::take(&mut builder.api), std::mem::take(&mut builder.ledger));
+    api.rest(remembered, &mut ledger, &mut |ledger, left| {
+        let what = match () {
+            () if left.has_call => "call of the API without a message",
+            () if !left.thinking.is_empty() => "thinking of the API without a message",
+            () => "text of the API without a message",
+        };
+        ledger.count_noted(what);
+        let mut environment = plain.environment.clone();
+        environment.extend(left.time.map(|time| ("timestamp".to_owned(), time)));
+        environment.insert("role".to_owned(), left.role.into());
+        let digest = capsid_model::hash::sha256_hex(spaced(&left.rest).as_bytes());
+        records.push(Action {
+            key: format!("api:{}", &digest[..16]),
+            kind: ActionKind::System,
+            trigger: TriggerKind::System,
+            environment,
+            reasoning: left.thinking,
+            summary: what.to_owned(),
+            result: cap(without_images(left.rest)),
+            open: true,
+            ..plain.clone()
+        });
+        Ok(())
+    })?;
+    (builder.api, builder.ledger) = (api, ledger);
+    Ok(records)
+}
+
+/// The record of an item that is no message.
+fn unreadable(item: &BrokenItem, builder: &ClineActionBuilder) -> Action {
+    let digest = capsid_model::hash::sha256_hex(&item.start);
+    let key = format!("broken:{}:{}", &digest[..16], item.position.length);
+    let plain = builder.plain();
+    let record = crate::ledger::unreadable(key, &item.start, plain.environment, false);
+    if item.start.is_empty() {
+        let result = fields! { "bytes": item.position.length }.into();
+        return Action { result, summary: "message too long to read".to_owned(), ..record };
+    }
+    record
 }
 
 /// A file that exists must be complete.
@@ -122,6 +200,10 @@ fn environment(source: &TranscriptSource, metadata: Option<&ExactJson>) -> Exact
         let value = history.and_then(|history| history.get(name)).filter(|value| value.is_truthy());
         environment.extend(value.map(|value| (name.to_owned(), value.clone())));
     }
+    // Of several folders none is the one that a command runs in.
+    if let [folder] = working_folders(&source.path).as_slice() {
+        environment.insert("cwd".to_owned(), folder.to_string_lossy().into_owned().into());
+    }
     environment
 }
 
@@ -136,6 +218,7 @@ fn provenance(metadata: &ExactJson, mut environment: ExactFields, model: &str) -
     Action {
         key: "provenance".to_owned(),
         kind: ActionKind::System,
+        trigger: TriggerKind::System,
         environment,
         model: model.to_owned(),
         summary: "session provenance".to_owned(),

@@ -2,7 +2,9 @@
 
 use super::action_builder::{ClineActionBuilder, ClineMessage, only, text_only};
 use super::api::CallResult;
-use crate::shape::{LineCounts, cap, count_diff, first_text, one_line, start_of, summary, without_images};
+use crate::shape::{
+    LineCounts, added_lines, cap, count_diff, first_text, one_line, start_of, summary, without_images,
+};
 use crate::status::StatusSignals;
 use crate::{Action, ActionKind, Authority, OutcomeStatus, ToolInvocation};
 use capsid_model::Result;
@@ -58,7 +60,16 @@ impl ToolOutcome {
     /// Takes the call's result, and its reasoning into the action.
     fn resolve(joined: Option<CallResult>, builder: &mut ClineActionBuilder, action: &mut Action) -> Self {
         let joined = joined.unwrap_or_default();
-        builder.add_reasoning(action, joined.reasoning);
+        for thought in &joined.reasoning {
+            builder.add_reasoning(action, thought);
+        }
+        if joined.redacted > 0 {
+            action.environment.insert("redacted_thinking".to_owned(), joined.redacted.into());
+        }
+        if !joined.id.is_empty() {
+            action.environment.insert("call_id".to_owned(), joined.id.into());
+            action.environment.insert("api_tool".to_owned(), joined.name.into());
+        }
         let head = joined.result.as_deref().unwrap_or_default().trim_start();
         let denied = head.starts_with(DENIED);
         let mut signals = StatusSignals::default();
@@ -100,7 +111,13 @@ pub(super) fn tool(builder: &mut ClineActionBuilder, message: &ClineMessage<'_>)
         &first_text(&arguments, &["path", "regex", "filePattern", "text"]).unwrap_or_default(),
     );
     let change = text("diff").or(text("content")).filter(|text| is_diff(text));
+    let new_file = text("content").filter(|_| name == "newFileCreated");
     let result: ExactJson = match change {
+        None if let (Some(content), true) = (new_file, outcome.is_done()) => {
+            let (diff, counts) = added_lines(content);
+            action.summary += &counts.suffix();
+            diff.into()
+        }
         Some(change) if outcome.is_done() => {
             action.summary += &counts(change).suffix();
             change.into()
@@ -121,7 +138,13 @@ pub(super) fn tool(builder: &mut ClineActionBuilder, message: &ClineMessage<'_>)
     if let (Some(verb), Some(path)) = (verb, text("path")) {
         action.side_effects.push(format!("{verb} {path}"));
     }
-    Ok(finish(action, message, &outcome, ToolInvocation { tool: name, arguments, result, duration_ms: None }))
+    let call = ToolInvocation { tool: name, arguments, result, duration_ms: None };
+    let mut action = finish(action, message, &outcome, call);
+    // A change is shown instead of what the tool said about it.
+    if let Some(said) = &outcome.result {
+        builder.ledger.add(&fields! { "result": said.as_str() }.into(), &mut action);
+    }
+    Ok(action)
 }
 
 /// A command, with everything it put out, however late.
@@ -147,8 +170,8 @@ pub(super) fn command(builder: &mut ClineActionBuilder, message: &ClineMessage<'
     }
     action.side_effects.push(format!("ran {}", one_line(command)));
     let arguments = fields! { "command": command }.into();
-    let call =
-        ToolInvocation { tool: "command".to_owned(), arguments, result: output.into(), duration_ms: None };
+    let duration_ms = duration(message);
+    let call = ToolInvocation { tool: "command".to_owned(), arguments, result: output.into(), duration_ms };
     Ok(finish(action, message, &outcome, call))
 }
 
@@ -184,7 +207,8 @@ pub(super) fn browser(builder: &mut ClineActionBuilder, message: &ClineMessage<'
         .into();
     }
     action.summary = summary("browser_action", &target);
-    let call = ToolInvocation { tool: "browser_action".to_owned(), arguments, result, duration_ms: None };
+    let duration_ms = duration(message);
+    let call = ToolInvocation { tool: "browser_action".to_owned(), arguments, result, duration_ms };
     Ok(finish(action, message, &outcome, call))
 }
 
@@ -220,6 +244,13 @@ pub(super) fn mcp(builder: &mut ClineActionBuilder, message: &ClineMessage<'_>) 
     let arguments = without_images(arguments.into());
     let call = ToolInvocation { tool: message.kind.to_owned(), arguments, result, duration_ms: None };
     Ok(finish(action, message, &outcome, call))
+}
+
+/// The time from a call to the last message that completes it.
+fn duration(message: &ClineMessage<'_>) -> Option<i64> {
+    let began = message.json.get("ts")?.as_i64()?;
+    let ended = message.parts.iter().filter_map(|part| part.get("ts")?.as_i64()).max()?;
+    ended.checked_sub(began).filter(|took| *took >= 0)
 }
 
 /// What all calls have in common: who approved it, and whether it failed.

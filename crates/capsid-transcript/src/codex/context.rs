@@ -34,9 +34,26 @@ pub(super) struct CodexContext {
     extras: ExactFields,
     pub(super) prompt: String,
     pub(super) forked_from: String,
+    /// When the line was written that is read now.
+    time: ExactJson,
+    /// Images of the last message of the user, for the action that follows.
+    pub(super) images: usize,
+    /// The number of that line.
+    pub(super) line: u64,
 }
 
 impl CodexContext {
+    /// A line begins.
+    pub(super) fn at(&mut self, document: &ExactJson, line: u64) {
+        self.line = line;
+        self.time = document.get("timestamp").filter(|time| time.is_truthy()).cloned().unwrap_or_default();
+    }
+
+    /// When the present line was written.
+    pub(super) fn time(&self) -> &str {
+        self.time.as_str().unwrap_or_default()
+    }
+
     /// Takes the session's head in. False if it is that of another session.
     pub(super) fn session(&mut self, payload: &ExactJson) -> bool {
         let id = payload.text("id").unwrap_or_default();
@@ -63,6 +80,9 @@ impl CodexContext {
     /// Takes the head of a turn in.
     pub(super) fn turn(&mut self, payload: &ExactJson) {
         let truthy = |name: &str| payload.get(name).filter(|value| value.is_truthy());
+        if let Some(cwd) = truthy("cwd") {
+            self.base.insert("cwd".to_owned(), cwd.clone());
+        }
         if let Some(model) = truthy("model") {
             self.model = plain(model);
         }
@@ -79,14 +99,18 @@ impl CodexContext {
         }
     }
 
-    /// Takes a message of the user in. False if it only sets the stage.
-    pub(super) fn ask(&mut self, text: &str) -> bool {
-        let has_request =
-            !text.trim().is_empty() && !SET_UP.iter().any(|start| text.trim_start().starts_with(start));
-        if has_request {
-            self.prompt = text.to_owned();
+    /// Whether a message in the user's name only sets the stage.
+    pub(super) fn is_set_up(&self, text: &str) -> bool {
+        SET_UP.iter().any(|start| text.trim_start().starts_with(start))
+    }
+
+    /// What is known of the session, and when the present line was written.
+    pub(super) fn of_session(&self) -> ExactFields {
+        let mut environment = self.base.clone();
+        if !self.time.is_null() {
+            environment.insert("timestamp".to_owned(), self.time.clone());
         }
-        has_request
+        environment
     }
 
     pub(super) fn environment(&self) -> ExactFields {
@@ -95,17 +119,29 @@ impl CodexContext {
         environment.insert("approval_policy".to_owned(), or_empty(Some(&self.approval)));
         environment.insert("sandbox_policy".to_owned(), or_empty(Some(&self.sandbox)));
         environment.extend(self.extras.clone());
+        if !self.time.is_null() {
+            environment.insert("timestamp".to_owned(), self.time.clone());
+        }
         environment
     }
 
     /// Who approved a call: a person who refused it was asked, and so was one for rights beyond the sandbox.
-    pub(super) fn authority_of_call(&self, arguments: &ExactJson, rejected: bool) -> Authority {
+    pub(super) fn authority_of_call(
+        &self,
+        arguments: &ExactJson,
+        is_asked: bool,
+        has_output: bool,
+        rejected: bool,
+    ) -> Authority {
         let Authority { policy_reference, .. } = self.authority();
         let is_escalated = arguments.get("with_escalated_permissions").is_some_and(ExactJson::is_truthy)
             || arguments.text("sandbox_permissions") == Some("require_escalated");
-        match (rejected, is_escalated) {
+        match (rejected, is_asked) {
             (true, _) => Authority::escalated(policy_reference, "rejected"),
-            (false, true) => Authority::escalated(policy_reference, "escalated permissions"),
+            // It ran after a person was asked.
+            (false, true) if has_output => Authority::approved(policy_reference),
+            (false, true) => Authority::escalated(policy_reference, "unknown"),
+            (false, false) if is_escalated => Authority::escalated(policy_reference, "escalated permissions"),
             (false, false) => self.authority(),
         }
     }

@@ -11,6 +11,8 @@ use serde::Deserialize;
 pub(super) struct CodexIndex {
     outputs: KeyTable<BytePosition>,
     calls: KeyNumbers,
+    /// Calls that were put to a person.
+    asked: KeyNumbers,
     /// For each line, whether it is the output of a known call.
     output_only: Vec<bool>,
     /// From where on an output may still come.
@@ -46,6 +48,8 @@ impl CodexIndex {
         while let Some(line) = lines.next()? {
             let Some(seen) = CodexLine::peek(line.bytes) else { continue };
             let (kind, call, role) = match seen.payload.one() {
+                // A line of another type is stored as it is; nothing in it counts.
+                Some(_) if !matches!(seen.kind.text(), "response_item" | "event_msg") => continue,
                 Some(item) => (item.kind.text(), item.call_id.text(), item.role.text()),
                 None => (seen.kind.text(), seen.call_id.text(), seen.role.text()),
             };
@@ -69,8 +73,12 @@ impl CodexIndex {
             }
             _ if super::output::is_output(kind) => {
                 self.answered = true;
-                self.outputs.entry(short(call)).or_insert(position);
-                return self.calls.contains(&short(call));
+                // A second output of a call is a record of its own.
+                let first = *self.outputs.entry(short(call)).or_insert(position);
+                return first == position && self.calls.contains(&short(call));
+            }
+            "exec_approval_request" | "apply_patch_approval_request" => {
+                self.asked.insert(short(call));
             }
             "reasoning" if self.answered => {
                 self.answered = false;
@@ -89,8 +97,18 @@ impl CodexIndex {
         usize::try_from(line).ok().and_then(|line| self.output_only.get(line)).copied().unwrap_or_default()
     }
 
+    /// Whether a line is the output of a call that is in the file.
+    pub(super) fn is_output_of(&self, call: &str, line: BytePosition) -> bool {
+        self.is_called(call) && self.output_of(call) == Some(line)
+    }
+
     pub(super) fn is_called(&self, call: &str) -> bool {
         self.calls.contains(&short(call))
+    }
+
+    /// Whether a person was asked about a call.
+    pub(super) fn is_asked(&self, call: &str) -> bool {
+        self.asked.contains(&short(call))
     }
 
     pub(super) fn output_of(&self, call: &str) -> Option<BytePosition> {

@@ -7,11 +7,11 @@ use super::fork;
 use super::output::{CallOutput, is_output, output_of};
 use super::patch::patch_of;
 use crate::jsonl::{JsonLine, short};
-use crate::shape::{CHAT_MAX, cap_text, first_text, joined, one_line, plain, summary};
+use crate::shape::{CHAT_MAX, cap_text, first_text, joined, milliseconds, one_line, plain, summary};
 use crate::status::StatusSignals;
-use crate::{Action, ActionKind, OutcomeStatus, ToolInvocation, TriggerKind};
+use crate::{Action, ActionKind, DropReason, OutcomeStatus, ToolInvocation, TriggerKind};
 use capsid_model::Result;
-use capsid_model::exact::{ExactJson, parse_lossy};
+use capsid_model::exact::{ExactJson, canonical, parse_lossy};
 use capsid_model::fields;
 
 /// Items that the first versions wrote without an envelope.
@@ -33,8 +33,12 @@ impl CodexReader<'_> {
     pub(super) fn session(&mut self, payload: &ExactJson, line: &JsonLine<'_>) -> Result<()> {
         let is_first = self.context.session.is_none();
         if self.repeated_until.is_some() || !self.context.session(payload) {
+            self.ledger.drop_entry(DropReason::RepeatedHistory);
             return Ok(());
         }
+        let texts = ["base_instructions", "instructions"]
+            .map(|name| payload.get(name).map(instructions).unwrap_or_default());
+        self.ledger.carry(&texts.each_ref().map(String::as_str));
         if is_first && !self.context.forked_from.is_empty() {
             self.forked(line)?;
         }
@@ -50,7 +54,7 @@ impl CodexReader<'_> {
                     kind: ActionKind::System,
                     trigger: TriggerKind::System,
                     agent_id: "codex".to_owned(),
-                    environment: self.context.base.clone(),
+                    environment: self.context.of_session(),
                     analysis: text,
                     summary: summary.to_owned(),
                     ..Action::default()
@@ -86,7 +90,13 @@ impl CodexReader<'_> {
         match kind {
             "message" => self.message(payload, line),
             "reasoning" => {
-                self.thoughts.item(payload, line.number);
+                let encrypted = payload.text("encrypted_content").unwrap_or_default();
+                if !encrypted.is_empty() {
+                    self.ledger.count_dropped(DropReason::Summarised);
+                }
+                let shown = self.thoughts.item(payload, line.number);
+                let texts: Vec<&str> = shown.iter().map(String::as_str).chain([encrypted]).collect();
+                self.ledger.carry(&texts);
                 Ok(())
             }
             "function_call" => {
@@ -109,9 +119,7 @@ impl CodexReader<'_> {
                 let summary = summary("ghost_snapshot", &commit);
                 self.emit_note(format!("snapshot:{}", line.number), summary, verbatim(payload))
             }
-            "compaction" | "compaction_summary" | "context_compaction" => {
-                self.compacted(payload.text("message").unwrap_or_default(), line)
-            }
+            "compaction" | "compaction_summary" | "context_compaction" => self.compacted(payload, line),
             _ if is_output(kind) => self.output(payload, line),
             _ => self.unknown(&format!("response_item/{kind}"), document, line),
         }
@@ -122,22 +130,44 @@ impl CodexReader<'_> {
         match payload.text("role").unwrap_or_default() {
             "assistant" => self.assistant_message(&text, MessageForm::Item, line),
             "user" => {
-                self.user_message(&text);
-                Ok(())
+                let parts = payload.get("content").and_then(ExactJson::as_array).unwrap_or_default();
+                let is_image =
+                    |part: &&ExactJson| part.text("type").is_some_and(|kind| kind.contains("image"));
+                self.context.images += parts.iter().filter(is_image).count();
+                self.user_message(&text, MessageForm::Item, line)
             }
             role => self.instructed(role, &text, line),
         }
     }
 
-    pub(super) fn user_message(&mut self, text: &str) {
-        if self.context.ask(text) {
-            self.report.finished = false;
-            (self.duplicates, self.searched) = (DuplicateFilter::default(), DuplicateFilter::default());
+    /// A request, or a message in the user's name that only sets the stage.
+    pub(super) fn user_message(&mut self, text: &str, form: MessageForm, line: &JsonLine<'_>) -> Result<()> {
+        if text.trim().is_empty() {
+            return Ok(());
+        }
+        if self.context.is_set_up(text) {
+            return self.instructed("set-up", text, line);
+        }
+        self.ledger.carry(&[text]);
+        let is_repeated = self.requests.is_second(form, text);
+        self.context.prompt = text.to_owned();
+        self.report.finished = false;
+        if is_repeated || self.repeated_until.is_some() {
+            return Ok(());
+        }
+        (self.duplicates, self.searched) = (DuplicateFilter::default(), DuplicateFilter::default());
+        let record = self.blank(format!("prompt:{}", line.number), ActionKind::System);
+        let summary = format!("prompt without an answer: {}", one_line(text));
+        let record = Action { trigger: TriggerKind::UserRequest, summary, result: text.into(), ..record };
+        match self.unasked.replace(record) {
+            Some(earlier) => self.emit(earlier),
+            None => Ok(()),
         }
     }
 
     fn instructed(&mut self, role: &str, text: &str, line: &JsonLine<'_>) -> Result<()> {
         if text.is_empty() || !self.instructed.insert(short(text)) {
+            self.ledger.carry(&[text]);
             return Ok(());
         }
         self.emit_text_note(format!("msg:{}", line.number), &format!("{role} instructions"), text)
@@ -150,9 +180,11 @@ impl CodexReader<'_> {
         line: &JsonLine<'_>,
     ) -> Result<()> {
         if text.is_empty() || self.duplicates.is_second(form, text) {
+            self.ledger.carry(&[text]);
             return Ok(());
         }
         let action = self.begun(format!("msg:{}", line.number), ActionKind::Chat);
+        text.clone_into(&mut self.said);
         let summary = cap_text(text, CHAT_MAX);
         self.emit(Action { analysis: text.to_owned(), summary, result: text.into(), ..action })
     }
@@ -167,7 +199,14 @@ impl CodexReader<'_> {
         let id = payload.text("call_id").or(payload.text("id")).unwrap_or_default();
         let key = if id.is_empty() { format!("call:{}", line.number) } else { id.to_owned() };
         let mut action = self.begun(key, ActionKind::Tool);
-        let output = self.output_for(id);
+        if !id.is_empty() {
+            action.environment.insert("call_id".to_owned(), id.into());
+        }
+        if tool == "update_plan" {
+            self.plans.extend(arguments.get("plan").map(|plan| short(&canonical(plan))));
+        }
+        let began = self.context.time().to_owned();
+        let (output, answer) = self.output_for(id).unzip();
         action.open = output.is_none() && self.index.is_last_turn(line.position);
         let has_output = output.is_some();
         let CallOutput { mut result, mut signals, rejected } = output.unwrap_or_default();
@@ -184,29 +223,42 @@ impl CodexReader<'_> {
         if let Some(patch) = patch_of(tool, &arguments) {
             action.summary.push_str(&patch.counts.suffix());
             action.side_effects = patch.side_effects;
+            if patch.is_unterminated {
+                action.environment.insert("patch_unterminated".to_owned(), true.into());
+            }
             // Why a patch failed is what counts.
             if is_done {
                 result = crate::shape::cap(patch.diff.into());
             }
         }
         action.end_with(&signals, " (failed)");
-        action.authority = self.context.authority_of_call(&arguments, rejected);
-        action.call = Some(ToolInvocation { tool: tool.to_owned(), arguments, result, duration_ms: None });
+        let is_asked = self.index.is_asked(id);
+        action.authority = self.context.authority_of_call(&arguments, is_asked, has_output, rejected);
+        let ended = answer.as_ref().and_then(|answer| answer.text("timestamp")).unwrap_or_default();
+        let duration_ms = milliseconds(&began, ended);
+        action.call = Some(ToolInvocation { tool: tool.to_owned(), arguments, result, duration_ms });
+        if let Some(answer) = answer {
+            self.ledger.add(&answer, &mut action);
+        }
         self.emit(action)
     }
 
-    fn output_for(&mut self, id: &str) -> Option<CallOutput> {
+    /// The output of a call, and the line that holds it.
+    fn output_for(&mut self, id: &str) -> Option<(CallOutput, ExactJson)> {
         let holder = self.again.at(self.index.output_of(id)?)?;
         let (_, payload) = super::parts(holder);
-        (payload.text("call_id") == Some(id)).then(|| output_of(payload))
+        (payload.text("call_id") == Some(id)).then(|| (output_of(payload), holder.clone()))
     }
 
     /// An output: of a call that is in another place of the file, or of none.
     fn output(&mut self, payload: &ExactJson, line: &JsonLine<'_>) -> Result<()> {
-        if self.index.is_called(payload.text("call_id").unwrap_or_default()) {
+        let call = payload.text("call_id").unwrap_or_default();
+        if self.index.is_output_of(call, line.position) {
             return Ok(());
         }
-        self.emit_note(format!("output:{}", line.number), "output of an unknown call", verbatim(payload))
+        let is_second = self.index.is_called(call);
+        let summary = if is_second { "second output of a call" } else { "output of an unknown call" };
+        self.emit_note(format!("output:{}", line.number), summary, verbatim(payload))
     }
 
     pub(super) fn search(
@@ -220,6 +272,7 @@ impl CodexReader<'_> {
             .or_else(|| first_text(&action_of, &["query", "url", "pattern"]))
             .unwrap_or_default();
         if self.searched.is_second(form, &query) {
+            self.ledger.carry(&[&query]);
             return Ok(());
         }
         let id = payload.text("id").or(payload.text("call_id")).filter(|id| !id.is_empty());
@@ -252,6 +305,7 @@ impl CodexReader<'_> {
         let mut action = self.begun(key, ActionKind::Tool);
         let prompt = payload.get("revised_prompt").map(plain).unwrap_or_default();
         let length = payload.text("result").map(str::len);
+        self.ledger.drop_part(payload, "result", DropReason::Summarised);
         let status = payload.get("status").cloned().unwrap_or_default();
         let call = ToolInvocation {
             tool: "image_generation".to_owned(),

@@ -6,8 +6,10 @@
 //! Codex writes most things in two forms, as an item of the model's answer and as an event for the screen. Each is
 //! an action once, in the form that comes first. Beside tool calls and what was said, these become actions: instructions,
 //! compactions, snapshots, aborted turns, reviews, errors, thinking that led to nothing, tokens that belong to
-//! nothing, outputs without a call, and every line or item of a type that is not known, verbatim. Events about the
-//! beginning, the progress and the end of a call do not: the call and its output say the same.
+//! nothing, outputs without a call, set-up messages, and every line or item of a type that is not known, verbatim.
+//! Events about the beginning, the progress and the end of a call do not if the call is in the file: the call and its
+//! output say the same. What else a line holds, and no action shows, is in `environment.other` of its action or of the
+//! next one.
 //!
 //! A forked rollout begins with its parent's history. Where the parent's rollout is still there, what is repeated is
 //! passed over and one action says so; where it is not, the repeated part cannot be distinguished, and stays.
@@ -26,7 +28,8 @@ mod reasoning;
 mod tokens;
 
 use crate::jsonl::{JsonLine, KeyNumbers, LineReader, LineRereader};
-use crate::{Action, ReadReport, TranscriptSource};
+use crate::ledger::EntryLedger;
+use crate::{Action, DropReason, ReadReport, TranscriptSource};
 use capsid_model::Result;
 use capsid_model::exact::{ExactJson, parse_lossy};
 use context::CodexContext;
@@ -35,6 +38,7 @@ use held_action::HeldAction;
 use index::CodexIndex;
 use reasoning::PendingReasoning;
 use std::path::Path;
+use std::rc::Rc;
 use tokens::TokenTotals;
 
 /// The session that a rollout names.
@@ -64,14 +68,21 @@ pub fn read(source: &TranscriptSource, each: &mut dyn FnMut(Action) -> Result<()
         thoughts: PendingReasoning::default(),
         duplicates: DuplicateFilter::default(),
         searched: DuplicateFilter::default(),
+        requests: DuplicateFilter::default(),
         instructed: KeyNumbers::default(),
         tokens: TokenTotals::default(),
         repeated_until: None,
+        ledger: EntryLedger::default(),
+        plans: KeyNumbers::default(),
+        said: String::new(),
+        unasked: None,
     };
+    let mut last = 0;
     while let Some(line) = second.next()? {
+        last = line.number;
         reader.line(&line)?;
     }
-    reader.end()
+    reader.end(last)
 }
 
 /// The state while a session is read.
@@ -86,11 +97,19 @@ struct CodexReader<'a> {
     thoughts: PendingReasoning,
     duplicates: DuplicateFilter,
     searched: DuplicateFilter,
+    requests: DuplicateFilter,
     /// Instructions that were given: many are repeated for every turn.
     instructed: KeyNumbers,
     tokens: TokenTotals,
     /// The last line that a fork repeats from its parent.
     repeated_until: Option<u64>,
+    ledger: EntryLedger,
+    /// Plans that a call recorded.
+    plans: KeyNumbers,
+    /// The last message of the agent.
+    said: String,
+    /// The record of a request that nothing followed yet.
+    unasked: Option<Action>,
 }
 
 impl CodexReader<'_> {
@@ -99,11 +118,22 @@ impl CodexReader<'_> {
             return Ok(());
         }
         let document = parse_lossy(line.bytes).ok().filter(|document| document.as_object().is_some());
-        match document {
-            Some(document) => self.document(&document, line)?,
-            None if line.ended && line.is_too_long() => self.too_long(line)?,
-            None if line.ended => self.report.broken += 1,
-            None => {}
+        match document.map(Rc::new) {
+            Some(document) => {
+                self.context.at(&document, line.number);
+                self.ledger.begin(Rc::clone(&document));
+                self.document(&document, line)?;
+                if self.repeated_until.is_some() {
+                    self.ledger.drop_entry(DropReason::RepeatedHistory);
+                }
+                self.ledger.end();
+                if self.ledger.is_full() {
+                    self.leftovers(format!("leftover:{}", line.number), false)?;
+                }
+            }
+            None if line.is_too_long() && !line.ended => {}
+            None if line.is_too_long() => self.too_long(line)?,
+            None => self.unreadable(line)?,
         }
         if self.repeated_until == Some(line.number) {
             self.repeated_until = None;
@@ -123,15 +153,23 @@ impl CodexReader<'_> {
             }
             "response_item" => self.item(document, payload, line),
             "event_msg" => self.event(document, payload, line),
-            "compacted" => self.compacted(payload.text("message").unwrap_or_default(), line),
-            "" if document.get("record_type").is_some() => Ok(()),
+            "compacted" => self.compacted(payload, line),
+            "" if document.get("record_type").is_some() => {
+                self.ledger.drop_entry(DropReason::Progress);
+                Ok(())
+            }
             _ => self.unknown(kind, document, line),
         }
     }
 
-    fn end(mut self) -> Result<ReadReport> {
+    fn end(mut self, last: u64) -> Result<ReadReport> {
         self.emit_leftover_reasoning(None)?;
+        if let Some(prompt) = self.unasked.take() {
+            self.emit(Action { open: true, ..prompt })?;
+        }
+        self.leftovers(format!("leftover:{last}:end"), true)?;
         self.held.emit_all()?;
+        self.ledger.count_into(&mut self.report);
         Ok(self.report)
     }
 }

@@ -69,6 +69,7 @@ fn signals(output: &ExactJson) -> StatusSignals {
             signals.success_mark(output.get("success"));
             signals.error_mark(output.get("is_error").or_else(|| output.get("isError")));
             signals.status(output.get("status"));
+            signals.parts(output.get("results"));
         }
         ExactJson::String(text) => {
             if let Some(code) = exit_code(text) {

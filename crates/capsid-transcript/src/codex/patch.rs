@@ -21,6 +21,8 @@ pub(super) struct CodexPatch {
     pub(super) diff: String,
     pub(super) counts: LineCounts,
     pub(super) side_effects: Vec<String>,
+    /// Whether its end marker is missing: it goes to the end of the text.
+    pub(super) is_unterminated: bool,
 }
 
 /// The patch of a call, if it has one.
@@ -34,8 +36,9 @@ pub(super) fn patch_of(tool: &str, arguments: &ExactJson) -> Option<CodexPatch> 
 
 fn parse_shown(text: &str) -> Option<CodexPatch> {
     let inside = &text[text.find(BEGIN)? + BEGIN.len()..];
-    let inside = &inside[..inside.find(END)?];
-    let mut patch = CodexPatch::default();
+    let end = inside.find(END);
+    let inside = &inside[..end.unwrap_or(inside.len())];
+    let mut patch = CodexPatch { is_unterminated: end.is_none(), ..CodexPatch::default() };
     let mut lines = Vec::new();
     // The first line is the rest of the marker's own.
     for line in inside.lines().skip(1) {
@@ -84,7 +87,8 @@ mod tests {
     fn what_is_no_patch_is_none() {
         assert_eq!(patch_of("read", &fields! { "input": "*** Begin Patch\n*** End Patch" }.into()), None);
         assert_eq!(patch_of("shell", &fields! { "command": vec!["ls"] }.into()), None);
-        assert_eq!(patch_of("shell", &fields! { "command": "*** Begin Patch\n+x" }.into()), None);
+        let open = patch_of("shell", &fields! { "command": "*** Begin Patch\n+x" }.into()).unwrap();
+        assert!(open.is_unterminated && open.diff == "+x");
         let empty = patch_of("shell", &fields! { "command": "*** Begin Patch*** End Patch" }.into());
         assert_eq!(empty, Some(CodexPatch::default()));
     }

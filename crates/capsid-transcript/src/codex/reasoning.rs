@@ -8,8 +8,8 @@ use capsid_model::exact::ExactJson;
 pub(super) struct PendingReasoning {
     waiting: Vec<ReasoningPart>,
     twins: DuplicateFilter,
-    /// Something was thought that nobody can read.
-    pub(super) encrypted: bool,
+    /// Thinking that nobody can read, by its hash.
+    pub(super) encrypted: Vec<ExactJson>,
     /// The last line that held a thought.
     pub(super) line: u64,
 }
@@ -29,20 +29,29 @@ impl PendingReasoning {
         }
     }
 
-    /// Adds an item: its content, or else its summary, without what events have reported already.
-    pub(super) fn item(&mut self, payload: &ExactJson, line: u64) {
+    /// Adds an item: its content, or else its summary, without what events have reported already. Returns the texts
+    /// that an action shows.
+    pub(super) fn item(&mut self, payload: &ExactJson, line: u64) -> Vec<String> {
         let (content, summary) = (texts(payload.get("content")), texts(payload.get("summary")));
         let (chosen, other) = if content.is_empty() { (summary, Vec::new()) } else { (content, summary) };
+        let mut shown: Vec<String> = chosen.iter().map(|text| (*text).to_owned()).collect();
         for part in other {
-            self.is_told(part);
+            if self.is_told(part) {
+                shown.push(part.to_owned());
+            }
         }
         let unreported: Vec<&str> = chosen.iter().copied().filter(|part| !self.is_told(part)).collect();
         if !unreported.is_empty() {
             self.waiting.push(ReasoningPart { text: unreported.join("\n\n"), form: MessageForm::Item });
             self.line = line;
-        } else if chosen.is_empty() && payload.get("encrypted_content").is_some_and(ExactJson::is_truthy) {
-            self.encrypted = true;
         }
+        if let Some(encrypted) = payload.text("encrypted_content").filter(|text| !text.is_empty()) {
+            self.encrypted.push(crate::shape::digest(encrypted));
+            if chosen.is_empty() {
+                self.line = line;
+            }
+        }
+        shown
     }
 
     /// Whether an event gave this part of an item to an action; a part that still waits is replaced by the item.

@@ -14,7 +14,7 @@ pub(super) fn key(session: &str) -> String {
 }
 
 /// The members of a description that are short and of interest.
-const SHORT: [&str; 8] = [
+const SHORT: [&str; 10] = [
     "name",
     "createdAt",
     "contextTokensUsed",
@@ -23,6 +23,8 @@ const SHORT: [&str; 8] = [
     "generatingBubbleIds",
     "subagentComposerIds",
     "subagentInfo",
+    "createdOnBranch",
+    "activeBranch",
 ];
 
 /// The description of a conversation. It can be very long, so only what is of interest is taken apart.
@@ -36,6 +38,8 @@ pub(super) struct CursorEntry<'a> {
     pub(super) id: String,
     /// The bubble, where it is here.
     pub(super) inline: Option<&'a str>,
+    /// What the list says about it.
+    pub(super) header: &'a str,
 }
 
 impl Composer {
@@ -77,6 +81,18 @@ impl Composer {
         self.member("modelConfig").text("modelName").unwrap_or_default().to_owned()
     }
 
+    /// The branch that it works on, where that is noted.
+    pub(super) fn branch(&self) -> Option<ExactJson> {
+        let names = |value: ExactJson| match value {
+            ExactJson::Object(fields) => fields.get("branchName").cloned().unwrap_or_default(),
+            other => other,
+        };
+        ["activeBranch", "createdOnBranch"]
+            .iter()
+            .map(|name| names(self.member(name)))
+            .find(|name| name.as_str().is_some_and(|name| !name.is_empty()))
+    }
+
     /// Whether its last turn is over.
     pub(super) fn is_finished(&self) -> bool {
         let status = self.member("status");
@@ -105,8 +121,8 @@ impl Composer {
         let map = members_of(members.get("conversationMap").copied().unwrap_or("{}"));
         let by_id: HashMap<&str, &str> = map.iter().map(|(id, raw)| (id.as_str(), *raw)).collect();
         let headers: Vec<CursorEntry<'_>> = list("fullConversationHeadersOnly")
-            .filter_map(id_of)
-            .map(|id| CursorEntry { inline: by_id.get(id.as_str()).copied(), id })
+            .filter_map(|header| Some((id_of(header)?, header)))
+            .map(|(id, header)| CursorEntry { inline: by_id.get(id.as_str()).copied(), id, header })
             .collect();
         if !headers.is_empty() {
             return headers;
@@ -114,12 +130,12 @@ impl Composer {
         let id = |index: usize, raw| id_of(raw).unwrap_or_else(|| format!("inline:{index}"));
         let conversation: Vec<CursorEntry<'_>> = list("conversation")
             .enumerate()
-            .map(|(index, raw)| CursorEntry { id: id(index, raw), inline: Some(raw) })
+            .map(|(index, raw)| CursorEntry { id: id(index, raw), inline: Some(raw), header: raw })
             .collect();
         if !conversation.is_empty() {
             return conversation;
         }
-        map.into_iter().map(|(id, raw)| CursorEntry { id, inline: Some(raw) }).collect()
+        map.into_iter().map(|(id, raw)| CursorEntry { id, inline: Some(raw), header: raw }).collect()
     }
 }
 

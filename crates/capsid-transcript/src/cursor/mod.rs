@@ -13,6 +13,7 @@ mod bubble;
 mod conversation;
 mod database;
 mod edit;
+mod request;
 mod subagent;
 mod text;
 mod tool_call;
@@ -42,23 +43,38 @@ pub fn read(source: &TranscriptSource, each: &mut dyn FnMut(Action) -> Result<()
         match authorship::read(source, path, created) {
             Ok(Some(action)) => each(action)?,
             Ok(None) => {}
-            Err(_) => report.broken += 1,
+            Err(_) => {
+                report.broken += 1;
+                *report.noted.entry("authorship that cannot be read".to_owned()).or_default() += 1;
+            }
         }
     }
-    let mut count = 0_u64;
+    let mut has_messages = false;
+    // Records that say only that there is nothing.
+    let mut empty = Vec::new();
     if let (Some(state), Some(composer)) = (&state, &composer) {
-        let mut counted = |action| {
-            count += 1;
+        let mut given = |action: Action| {
+            if !has_messages && is_empty(&action) {
+                empty.push(action);
+                return Ok(());
+            }
+            has_messages = true;
+            empty.drain(..).try_for_each(&mut *each)?;
             each(action)
         };
-        read_bubbles(source, state, composer, &mut report, &mut counted)?;
+        read_bubbles(source, state, composer, &mut report, &mut given)?;
     }
-    if count == 0
-        && let Some(path) = &source.text_transcript
-    {
-        text::read(source, path, &mut report, each)?;
+    match &source.text_transcript {
+        Some(path) if !has_messages => text::read(source, path, &mut report, each)?,
+        _ => empty.into_iter().try_for_each(&mut *each)?,
     }
     Ok(report)
+}
+
+/// Whether the record is of a message that the database does not have, or of a request without anything after it.
+fn is_empty(action: &Action) -> bool {
+    action.kind == ActionKind::System
+        && [":absent", ":prompt", "leftover:end"].iter().any(|end| action.key.ends_with(end))
 }
 
 /// For a session that was sealed from its text transcript before: which line's key each bubble's words have.
@@ -91,7 +107,9 @@ pub fn line_keys(source: &TranscriptSource) -> Result<HashMap<String, String>> {
 
 /// What a hook reported, as the environment of each action; empty values are left out.
 pub fn hook_fields(hook: &ExactJson) -> ExactFields {
-    const TOLD: [(&str, &str); 6] = [
+    const TOLD: [(&str, &str); 8] = [
+        ("cwd", "cwd"),
+        ("git_branch", "git_branch"),
         ("model", "model"),
         ("cursor_version", "cursor_version"),
         ("workspace_roots", "workspace_roots"),
@@ -146,30 +164,42 @@ fn read_bubbles(
     let mut bubbles = Bubbles::new(source, state, composer);
     let entries = composer.entries();
     for (index, entry) in entries.iter().enumerate() {
+        let is_last = index + 1 == entries.len();
         let bytes = match entry.inline {
-            Some(inline) => Some(inline.as_bytes().to_vec()),
+            Some(inline) => inline.as_bytes().to_vec(),
             None => match state.bubble(&source.session, &entry.id)? {
-                database::CursorValue::Absent => None,
+                database::CursorValue::Absent => {
+                    let header = parse_lossy(entry.header.as_bytes()).unwrap_or_default();
+                    each(bubbles.absent(&entry.id, header, is_last))?;
+                    continue;
+                }
                 database::CursorValue::TooLarge(bytes) => {
                     report.broken += 1;
                     each(bubbles.too_large(&entry.id, bytes))?;
-                    None
+                    continue;
                 }
-                database::CursorValue::Bytes(bytes) => Some(bytes),
+                database::CursorValue::Bytes(bytes) => bytes,
             },
         };
-        let Some(bytes) = bytes else { continue };
-        let Ok(bubble) = parse_lossy(&bytes) else {
+        let Some(bubble) = parse_lossy(&bytes).ok().filter(|bubble| bubble.as_object().is_some()) else {
             report.broken += 1;
+            each(bubbles.unreadable(&entry.id, &bytes))?;
             continue;
         };
         drop(bytes);
-        let is_last = index + 1 == entries.len();
-        if let Some(action) = bubbles.action(&entry.id, bubble, is_last, report) {
-            each(action)?;
-        }
+        bubbles.actions(&entry.id, bubble, is_last, report).into_iter().try_for_each(&mut *each)?;
     }
+    bubbles.rest().into_iter().try_for_each(&mut *each)?;
+    bubbles.count_into(report);
     Ok(())
+}
+
+/// The folder of a session that has one only.
+fn only_root(environment: &ExactFields) -> Option<ExactJson> {
+    match environment.get("workspace_roots")?.as_array()? {
+        [root] => root.as_str().map(ExactJson::from),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

@@ -16,6 +16,11 @@ pub(super) struct ToolCall {
     /// Whether only the result says how it ended.
     pub(super) has_no_status: bool,
     pub(super) authority: Authority,
+    /// What the model sent, where it differs from what the editor understood.
+    pub(super) raw_arguments: Option<ExactJson>,
+    /// What the editor understood, where that is not taken for the arguments and differs from them.
+    pub(super) editor_arguments: Option<ExactJson>,
+    pub(super) duration_ms: Option<i64>,
 }
 
 impl ToolCall {
@@ -37,15 +42,23 @@ impl ToolCall {
         signals.exit_code(result.get("exitCode").or_else(|| result.get("exit_code")));
         signals.error_mark(result.get("is_error").or_else(|| result.get("isError")));
         signals.success_mark(result.get("success"));
+        signals.parts(result.get("results"));
         // A result without any status is one nevertheless.
         let has_no_status = signals.is_silent() && !result.is_null();
         if has_no_status {
             signals.add(OutcomeStatus::Success);
         }
+        let arguments = arguments(tool);
+        let raw = parsed(tool.get("rawArgs"));
+        let is_shown = !raw.is_truthy() || raw == arguments || arguments.get("_raw") == Some(&raw);
         Some(Self {
             name,
+            raw_arguments: (!is_shown).then_some(raw),
+            editor_arguments: Some(parsed(tool.get("params")))
+                .filter(|params| params.is_truthy() && *params != arguments),
+            duration_ms: duration(tool, &result),
             id: data.get("toolCallId").and_then(ExactJson::as_str).unwrap_or_default().to_owned(),
-            arguments: arguments(tool),
+            arguments,
             has_no_status,
             under_way: signals.is_open && result.is_null(),
             signals,
@@ -68,6 +81,22 @@ fn arguments(tool: &ExactJson) -> ExactJson {
             if raw.is_empty() { ExactFields::new().into() } else { fields! { "_raw": raw }.into() }
         }),
     }
+}
+
+/// How long a call took, where the editor noted it.
+fn duration(tool: &ExactJson, result: &ExactJson) -> Option<i64> {
+    const NAMES: [&str; 4] = ["durationMs", "duration_ms", "executionTimeMs", "elapsedMs"];
+    let noted = [Some(tool), tool.get("additionalData"), Some(result)];
+    let number = |holder: &ExactJson| {
+        let number = NAMES.iter().find_map(|name| holder.get(name)?.as_f64())?;
+        (number.is_finite() && number >= 0.0).then_some(number as i64)
+    };
+    let times = |holder: &ExactJson| {
+        let moment = |name: &str| holder.get(name).and_then(ExactJson::as_i64);
+        let (start, end) = (moment("startedAtMs")?, moment("completedAtMs")?);
+        end.checked_sub(start).filter(|took| *took >= 0)
+    };
+    noted.into_iter().flatten().find_map(|holder| number(holder).or_else(|| times(holder)))
 }
 
 /// A text that looks like JSON is taken for it where it can be read.

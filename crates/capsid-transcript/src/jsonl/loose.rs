@@ -1,6 +1,6 @@
 //! A quick look into a line: a few members are read, the rest is passed over, and no value has the wrong type.
 
-use capsid_model::exact::{parse_lossy, spaced};
+use capsid_model::exact::{ExactJson, float_text, parse_lossy, spaced};
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 use std::marker::PhantomData;
@@ -129,10 +129,21 @@ pub(crate) trait PeekLine: DeserializeOwned + Default {
         Self::peek_again(bytes)
     }
 
-    /// The slow path, for lone surrogates, bytes that are no UTF-8, and duplicate names.
+    /// The slow path, for lone surrogates, bytes that are no UTF-8, duplicate names, and numbers such as `NaN`.
     fn peek_again(bytes: &[u8]) -> Option<Self> {
-        let document = parse_lossy(bytes).ok().filter(|document| document.as_object().is_some())?;
+        let mut document = parse_lossy(bytes).ok().filter(|document| document.as_object().is_some())?;
+        numbers_as_text(&mut document);
         Some(serde_json::from_str(&spaced(&document)).unwrap_or_default())
+    }
+}
+
+/// Numbers that JSON does not have become texts.
+fn numbers_as_text(value: &mut ExactJson) {
+    match value {
+        ExactJson::Float(number) if !number.is_finite() => *value = float_text(*number).into(),
+        ExactJson::Array(items) => items.iter_mut().for_each(numbers_as_text),
+        ExactJson::Object(fields) => fields.values_mut().for_each(numbers_as_text),
+        _ => {}
     }
 }
 

@@ -4,7 +4,7 @@ use super::build::*;
 use crate::jsonl_support::*;
 use capsid_model::exact::ExactJson;
 use capsid_model::{Value, json};
-use capsid_transcript::ActionKind;
+use capsid_transcript::{Action, ActionKind};
 
 #[test]
 fn tokens_of_a_message_are_counted_once_and_at_their_last_value() {
@@ -19,7 +19,7 @@ fn tokens_of_a_message_are_counted_once_and_at_their_last_value() {
         user("u", json!("thanks")),
     ];
     let got = read_lines(&lines);
-    assert_eq!(got.keys(), ["b:resp", "c:0", "d:resp", "f:usage"]);
+    assert_eq!(got.keys(), ["b:resp", "c:0", "d:resp", "f:usage", "f:thinking", "u:prompt"]);
     assert_eq!(got.get("b:resp").usage.get("output_tokens").unwrap().as_i64(), Some(77));
     assert!(got.get("c:0").usage.is_empty());
     assert_eq!((got.sum("output_tokens"), got.sum("input_tokens")), (77 + 5 + 3, 30));
@@ -27,7 +27,7 @@ fn tokens_of_a_message_are_counted_once_and_at_their_last_value() {
     assert!(read_lines(&lines[..7]).get("f:usage").open, "the message may go on");
     let environment = &got.get("b:resp").environment;
     assert_eq!(environment.get("thinking_blocks").unwrap().as_i64(), Some(1));
-    assert_eq!(environment.get("thinking_signatures"), Some(&ExactJson::from(vec!["s".repeat(24)])));
+    assert_eq!(environment.get("thinking_signatures"), Some(&ExactJson::from(vec!["s".repeat(40)])));
     assert_eq!(environment.get("thinking_redacted"), Some(&true.into()));
     assert_eq!(got.get("c:0").environment.get("thinking_redacted"), Some(&false.into()));
     assert_eq!(environment.get("stop_reason"), Some(&ExactJson::Null), "null stays null");
@@ -66,7 +66,7 @@ fn only_the_user_sets_the_prompt() {
         reply("b"),
     ]);
     assert_eq!(read.keys(), ["a:resp", "x:resp", "m:meta", "c:compact", "i:interrupted", "b:resp"]);
-    assert_eq!(read.get("b:resp").prompt, "count");
+    assert_eq!(read.get("b:resp").prompt, "count\nsecond");
     assert_eq!(read.get("x:resp").prompt, "look for pears");
     assert_eq!(read.get("x:resp").agent_id, "claude-code-subagent");
     assert_eq!(read.get("m:meta").result, "<caveat>".into());
@@ -154,7 +154,8 @@ fn a_call_is_open_as_long_as_its_result_may_come() {
     );
     let three = assistant("b", "m", json!([{"type": "tool_use", "id": "t3", "name": "X", "input": {}}]), 1);
     let open = |lines: &[Value]| -> Vec<String> {
-        read_lines(lines).actions.into_iter().filter(|action| action.open).map(|action| action.key).collect()
+        let open = |action: &Action| action.open && action.kind == ActionKind::Tool;
+        read_lines(lines).actions.into_iter().filter(open).map(|action| action.key).collect()
     };
     let mut lines = vec![two, three];
     assert_eq!(open(&lines), ["a:0", "a:1", "b:0"]);

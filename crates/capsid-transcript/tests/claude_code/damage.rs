@@ -15,7 +15,10 @@ fn broken_lines_cost_themselves_only() {
     let half = &good.replace("\"a\"", "\"h\"")[..60];
     bytes.extend(half.as_bytes());
     let read = Transcript::raw(Tool::ClaudeCode, &bytes).read();
-    assert_eq!(read.keys(), ["a:resp", "l:resp", "z:resp"]);
+    let keys = ["a:resp", "1:broken", "3:broken", "l:resp", "5:broken", "z:resp", "7:broken", "8:broken"];
+    assert_eq!(read.keys(), keys);
+    assert!(read.get("8:broken").open && !read.get("7:broken").open);
+    assert_eq!(read.get("5:broken").result, "no json".into());
     assert_eq!(read.get("l:resp").analysis, "\u{fffd}!");
     assert_eq!(read.report.broken, 4, "half a last line is not broken");
     let complete = good.replace("\"a\"", "\"h\"");

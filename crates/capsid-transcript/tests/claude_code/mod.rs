@@ -5,5 +5,6 @@ mod build;
 mod conversation;
 mod damage;
 mod results;
+mod rows;
 mod statuses;
 mod subagents;

@@ -24,7 +24,8 @@ fn authority_of_a_call_that_a_rule_denied_is_policy() {
     let action = refused("Permission to use Edit with command rm has been denied.");
     assert_eq!(action.status, OutcomeStatus::Blocked);
     assert_eq!(action.authority.kind, "policy");
-    assert_eq!(action.authority.policy_reference, "permission_mode=default");
+    let rule = "permission_mode=default; rule=Permission to use Edit with command rm has been denied.";
+    assert_eq!(action.authority.policy_reference, rule);
     assert_eq!(refused("File has not been read yet.").status, OutcomeStatus::Failure);
 }
 

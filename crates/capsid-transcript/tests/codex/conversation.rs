@@ -25,7 +25,7 @@ fn the_session_and_the_turn_give_the_environment() {
         ),
         call("c2", "read", json!({"path": "/f"})),
     ]);
-    assert_eq!(read.keys(), ["sysprompt:0", "instructions:0", "c1", "c2"]);
+    assert_eq!(read.keys(), ["sysprompt:0", "instructions:0", "msg:2", "c1", "c2"]);
     let first = read.get("sysprompt:0");
     assert_eq!(
         (first.analysis.as_str(), first.prompt.as_str(), first.kind),
@@ -35,7 +35,8 @@ fn the_session_and_the_turn_give_the_environment() {
     let c1 = read.get("c1");
     let expected = json!({"cwd": "/w", "cli_version": "0.80.0", "originator": "cli", "model_provider": "",
         "forked_from_id": "", "git_sha": "c0", "git_branch": "b", "git_origin_url": "", "model": "g1",
-        "approval_policy": "on-request", "sandbox_policy": "read-only", "reasoning_effort": "high"});
+        "approval_policy": "on-request", "sandbox_policy": "read-only", "reasoning_effort": "high",
+        "timestamp": "2026-06-01T10:00:00.000Z", "call_id": "c1"});
     assert_eq!(ExactJson::from(c1.environment.clone()), exact(&expected));
     assert_eq!((c1.prompt.as_str(), c1.model.as_str()), ("work", "g1"));
     assert_eq!(
@@ -160,7 +161,7 @@ fn thinking_that_leads_to_nothing_is_kept() {
     let end = event(json!({"type": "task_complete"}));
     let lines = [thought("a"), end, asked("go"), thought("b"), thought("c")];
     let read = read_lines(&lines);
-    assert_eq!(read.keys(), ["reasoning:2", "reasoning:5"]);
+    assert_eq!(read.keys(), ["reasoning:2", "reasoning:5", "prompt:2"]);
     assert!(!read.get("reasoning:2").open);
     let last = read.get("reasoning:5");
     assert!(last.open, "an action may still follow");
@@ -213,8 +214,17 @@ fn the_rest_is_noted_or_kept_verbatim() {
         json!({"timestamp": "t", "type": "world_state", "payload": {}}),
         item(json!({"type": "compaction", "encrypted_content": "gAAA"})),
     ]);
-    let expected =
-        ["snapshot:0", "aborted:1", "event:2", "msg:4", "6:unknown", "7:unknown", "8:unknown", "compact:9"];
+    let expected = [
+        "snapshot:0",
+        "aborted:1",
+        "event:2",
+        "event:3",
+        "msg:4",
+        "6:unknown",
+        "7:unknown",
+        "8:unknown",
+        "compact:9",
+    ];
     assert_eq!(read.keys(), expected);
     assert_eq!(read.get("snapshot:0").summary, "ghost_snapshot: abc");
     assert_eq!(read.get("aborted:1").summary, "turn aborted: interrupted");

@@ -12,7 +12,7 @@ fn broken_lines_cost_themselves_only() {
     bytes.extend(output("c1", json!("MARK")).to_string().replace("MARK", "\\ud800x").as_bytes());
     bytes.extend(b"\n{\"type\":\"response_item\",\"payload\":{\"type\":\"message\",\"ro");
     let read = Transcript::raw(Tool::Codex, &bytes).read();
-    assert_eq!(read.keys(), ["c1"]);
+    assert_eq!(read.keys(), ["c1", "2:broken", "3:broken", "6:broken"]);
     assert_eq!(read.result("c1"), &"\u{fffd}x".into());
     assert_eq!(read.report.broken, 2);
 }

@@ -5,4 +5,5 @@ mod build;
 mod conversation;
 mod damage;
 mod forks;
+mod rows;
 mod statuses;

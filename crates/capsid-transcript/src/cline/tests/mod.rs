@@ -1,5 +1,6 @@
 #![allow(clippy::disallowed_methods, clippy::needless_pass_by_value)]
 mod calls;
+mod rows;
 
 use super::*;
 use crate::{Authority, Tool};
@@ -98,7 +99,7 @@ fn metadata_tells_where_a_task_comes_from() {
     assert_eq!(actions[1].model, "m2");
     assert_eq!(
         ExactJson::from(actions[1].environment.clone()),
-        exact(json!({"os_name": "linux", "cline_version": "3.40"}))
+        exact(json!({"os_name": "linux", "cline_version": "3.40", "timestamp": "1970-01-01T00:00:00.001Z"}))
     );
     assert!(report.finished);
     fs::remove_file(task.0.path().join(METADATA)).unwrap();
@@ -175,7 +176,8 @@ fn what_a_request_cost_goes_to_the_next_action_of_the_agent() {
     assert_eq!(
         ExactJson::from(actions[1].environment.clone()),
         exact(json!({"last_checkpoint_hash": "abc", "is_checkpoint_checked_out": false,
-            "cancel_reason": "streaming_failed", "streaming_failed_message": "socket closed"}))
+            "cancel_reason": "streaming_failed", "streaming_failed_message": "socket closed",
+            "timestamp": "1970-01-01T00:00:00.006Z"}))
     );
     // Two requests, one action: nothing is lost and nothing is counted twice.
     assert_eq!(
@@ -229,8 +231,10 @@ fn a_broken_message_costs_only_itself() {
           {\"ts\":3,\"say\":\"completion_result\",\"text\":\"b\"}]",
     );
     let (actions, report) = task.read();
-    assert_eq!(actions.len(), 3);
-    assert_eq!((actions[1].analysis.as_str(), actions[2].analysis.as_str()), ("a\u{FFFD}", "b"));
+    assert_eq!(actions.len(), 5);
+    let broken: Vec<_> = actions[..2].iter().map(|a| a.result.clone()).collect();
+    assert_eq!(broken, ["7".into(), "{\"ts\":2,\"say\":}".into()]);
+    assert_eq!((actions[3].analysis.as_str(), actions[4].analysis.as_str()), ("a\u{FFFD}", "b"));
     assert_eq!(report.broken, 2);
 }
 

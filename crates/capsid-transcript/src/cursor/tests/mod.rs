@@ -1,4 +1,5 @@
 #![allow(clippy::disallowed_methods, clippy::needless_pass_by_value)]
+mod rows;
 mod stores;
 
 use super::*;
@@ -143,7 +144,8 @@ fn a_conversation_becomes_actions_in_its_order() {
         exact(json!({
             "cursor_version": "2.3", "workspace_roots": ["/r"], "hook_event": "stop", "status": "completed",
             "title": "Figs", "conversation_created_at_ms": 1_780_308_000_000_i64, "context_tokens_used": 5120,
-            "model": "m-1", "bubble_id": "b1", "created_at": "2026-06-01T12:00:01.000Z", "model_name": "m-2",
+            "model": "m-1", "bubble_id": "b1", "cwd": "/r", "created_at": "2026-06-01T12:00:01.000Z",
+            "timestamp": "2026-06-01T12:00:01.000Z", "model_name": "m-2",
             "context_window": window, "thinking_duration_ms": 12, "turn_duration_ms": 34,
         }))
     );
@@ -299,15 +301,18 @@ fn broken_missing_and_unknown_bubbles_cost_only_themselves() {
     state.put(&format!("bubbleId:{TALK}:null"), rusqlite::types::Null);
     state.put(&format!("bubbleId:{TALK}:lone"), "{\"type\":2,\"text\":\"a\\ud83d!\"}");
     let (actions, report) = state.read();
-    assert_eq!(actions.iter().map(|a| a.key.as_str()).collect::<Vec<_>>(), ["b0", "b2", "lone"]);
+    assert_eq!(
+        actions.iter().map(|a| a.key.as_str()).collect::<Vec<_>>(),
+        ["b0", "b1:broken", "gone:absent", "null:absent", "b2", "lone"]
+    );
     assert_eq!(report.broken, 1);
     assert_eq!(report.unknown, [("bubble type 7".to_owned(), 1)].into());
     assert_eq!(
-        (actions[1].kind, &actions[1].result),
+        (actions[4].kind, &actions[4].result),
         (ActionKind::System, &exact(json!({"type": 7, "odd": [1, 2.50]})))
     );
-    assert_eq!(actions[2].analysis, "a\u{FFFD}!");
-    assert_eq!(actions[2].environment.get("title").and_then(ExactJson::as_str), Some("\u{FFFD}\u{FFFD}"));
+    assert_eq!(actions[5].analysis, "a\u{FFFD}!");
+    assert_eq!(actions[5].environment.get("title").and_then(ExactJson::as_str), Some("\u{FFFD}\u{FFFD}"));
 }
 
 #[test]

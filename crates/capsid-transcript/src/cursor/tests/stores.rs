@@ -104,6 +104,7 @@ fn a_text_transcript_stands_in_where_the_database_knows_nothing() {
         [
             ("line:2", ActionKind::Chat, "Looking."),
             ("line:2:1", ActionKind::Tool, "Read: a.ts"),
+            ("line:3:broken", ActionKind::System, "entry that cannot be read"),
             ("line:4", ActionKind::System, "unknown record type new_thing"),
             ("line:5", ActionKind::Chat, "Done."),
             ("line:6", ActionKind::System, "turn ended: no network"),
@@ -111,7 +112,7 @@ fn a_text_transcript_stands_in_where_the_database_knows_nothing() {
     );
     assert_eq!(actions[0].prompt, "Ripen");
     assert_eq!(ExactJson::from(actions[0].environment.clone()), exact(json!({"transcript_line": 2})));
-    assert!(report.finished && actions[4].has_failed());
+    assert!(report.finished && actions[5].has_failed());
     assert_eq!((report.broken, report.unknown), (1, [("new_thing".to_owned(), 1)].into()));
     // The same without any database.
     assert_eq!(read_all(&TranscriptSource { path, ..source }).0, actions);

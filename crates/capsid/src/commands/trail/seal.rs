@@ -9,8 +9,9 @@ use capsid_seal::{Sealer, TrailHome};
 use capsid_trail::install::{self, HookStatus};
 use capsid_trail::session_sealer::{FinishOutcome, SealOutcome, SessionSealer};
 use capsid_transcript::session_paths::{OsFamily, SessionPaths, find, find_all, source_of};
-use capsid_transcript::{Tool, TranscriptSource};
+use capsid_transcript::{ReadReport, Tool, TranscriptSource};
 use clap::Args;
+use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
@@ -251,7 +252,7 @@ fn remarks(sealed: &SealOutcome) {
     }
     if sealed.report.broken > 0 {
         output::talk(format_args!(
-            "  {} {} broken line(s) were passed over",
+            "  {} {} line(s) that cannot be read were kept as they are",
             paint(WARN, "note:"),
             sealed.report.broken
         ));
@@ -265,6 +266,11 @@ fn remarks(sealed: &SealOutcome) {
     }
 }
 
+/// What is in no record, by reason.
+fn dropped(report: &ReadReport) -> BTreeMap<&'static str, u64> {
+    report.dropped.iter().map(|(reason, count)| (reason.name(), *count)).collect()
+}
+
 fn entry(source: &TranscriptSource, sealed: &SealOutcome, finished: Option<&FinishOutcome>) -> Value {
     let mut entry = json!({
         "tool": source.tool.name(),
@@ -276,6 +282,9 @@ fn entry(source: &TranscriptSource, sealed: &SealOutcome, finished: Option<&Fini
         "pending": sealed.pending,
         "broken": sealed.report.broken,
         "unknown": sealed.report.unknown,
+        "kept": sealed.report.kept,
+        "noted": sealed.report.noted,
+        "dropped": dropped(&sealed.report),
     });
     if let Some(finished) = finished {
         entry["valid"] = json!(finished.verdict.valid);
