@@ -30,9 +30,9 @@ export class BufferStore {
 /** Cuts a chain file at the ends of records. Throws `Unreadable` behind the last record that can be read. */
 export async function* cutChunks(
 	stream: ReadableStream<Uint8Array>,
-	buffers: BufferStore
+	buffers: BufferStore,
+	scanner = new RecordScanner()
 ): AsyncGenerator<RecordChunk> {
-	const scanner = new RecordScanner();
 	let buffer = buffers.take();
 	let [length, read, wasFirst] = [0, 0, true];
 	let offsets: number[] = [];

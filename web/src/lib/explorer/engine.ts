@@ -1,15 +1,15 @@
-import { readIndex, type Index } from '$lib/seal/bundle';
-import { at, parse } from '$lib/seal/json';
+import { at, parse } from './exactJson';
 import { unhex } from '$lib/seal/hex';
 import { pqCheck } from '$lib/seal/pq';
 import type {
 	Bundle,
-	BundleFault,
 	BundleSource,
+	BundleVerdict,
 	ChainSummary,
 	Engine,
 	MetaView,
 	Progress,
+	ReaderRequest,
 	RecordProblem,
 	RecordQuery,
 	RecordView,
@@ -22,15 +22,15 @@ import { LocalPool, type CheckPool } from './checkPool';
 import { BufferStore, cutChunks } from './chunks';
 import { isTooDeep, parseSections } from './entry';
 import { EngineError } from './engineError';
-import { evaluateChain } from './evaluateChain';
-import { openFiles, readText, type BundleFiles } from './files';
+import { evaluateBundle, evaluateChain, type EvaluationInput } from './evaluateChain';
+import { findUnlisted, openFiles, readText, type BundleFiles } from './files';
 import { compareWithMeta } from './metaRows';
 import { toTrust } from './rowIndex';
 import { checkPostQuantum, ScannedChain, type ScanTools } from './scannedChain';
 import { listRecords, searchRecords, sortByTime, type PositionedRecord } from './search';
 import { ClosedError, Slices } from './slices';
 import { summarizeUse } from './useSpans';
-import { Verifier, type RowChecks, type WholeRecord } from './verifier';
+import { Verifier, type Index, type RowChecks, type WholeRecord } from './verifier';
 
 /** The name that the meta-chain goes by, unless a chain of the bundle has it. */
 export const META = 'meta';
@@ -51,11 +51,10 @@ export interface EngineParts {
 /** What is open now. Opening something else ends all work on it. */
 interface OpenBundleState {
 	tools: ScanTools;
-	index: Index;
 	chains: Map<string, ScannedChain>;
 	meta: ScannedChain | null;
-	require: 'pinned' | 'any';
-	isHome: boolean;
+	/** What a verdict is made of, beside the records. */
+	input: EvaluationInput;
 	stop: AbortController;
 }
 
@@ -78,11 +77,13 @@ class PageEngine implements Engine {
 		this.shared = startPool?.(module) ?? null;
 	}
 
-	async open(source: BundleSource, pinned: string[]): Promise<Bundle> {
+	async open(source: BundleSource, pinned: string[], asked: ReaderRequest = {}): Promise<Bundle> {
 		this.leave();
 		const stop = (this.opening = new AbortController());
 		const files = openFiles(source, stop.signal);
-		const index = await readBundle(files, (hex) => this.verifier.setKeys([[hex, 'bundled']]).length > 0);
+		const index = await readBundle(files, this.verifier);
+		const heads = await readText(files, 'heads.json');
+		const headsFault = heads === null ? null : this.verifier.setHeads(heads);
 		const chains = new Map<string, ScannedChain>();
 		for (const listed of index.chains) {
 			if (!chains.has(listed.id))
@@ -91,7 +92,8 @@ class PageEngine implements Engine {
 		const local = source.kind === 'local' ? await readLocalKeys(files) : NO_KEYS;
 		const named: [string, string][] = [
 			...index.keys.map((key): [string, string] => [key, 'bundled']),
-			...local.keys
+			...local.keys,
+			...(asked.own ?? []).map((key): [string, string] => [key, 'own'])
 		];
 		// A fingerprint pins every key here that begins with it.
 		const pins = pinned.flatMap((pin) =>
@@ -102,9 +104,11 @@ class PageEngine implements Engine {
 		const pool = this.shared ?? new LocalPool(this.verifier, new Slices(SLICE_MS, stop.signal));
 		pool.setKeys(keys);
 		const pq = local.pq ? await pqCheck(local.pq) : null;
-		if (stop.signal.aborted) throw new ClosedError();
-		const hasMeta = index.meta !== null || files.has('meta.json') === true;
+		const hasMeta = index.meta !== null || (await isThere(files, 'meta.json'));
 		const meta = hasMeta ? new ScannedChain(META, 'meta.json', null, index.meta) : null;
+		const unlisted = await findUnlisted(files, [...chains.keys()]);
+		if (stop.signal.aborted) throw new ClosedError();
+		const hasPinned = known.some(([, , origin]) => origin === 'pinned') || pinned.length > 0;
 		this.opened = {
 			tools: {
 				files,
@@ -115,11 +119,19 @@ class PageEngine implements Engine {
 				ownKeys: new Set(known.filter(([, , , isOwn]) => isOwn).map(([hex]) => hex)),
 				nextFold: () => this.folds++
 			},
-			index,
 			chains,
 			meta,
-			require: known.some(([, , origin]) => origin === 'pinned') || pinned.length > 0 ? 'pinned' : 'any',
-			isHome: local.isHome,
+			input: {
+				verifier: this.verifier,
+				chains,
+				meta,
+				require: asked.require ?? defaultRequirement(local.isHome || asked.own !== undefined, hasPinned),
+				isExplicit: asked.require !== undefined,
+				isHome: local.isHome,
+				noted: asked.metaHeads ?? [],
+				unlisted,
+				unreadableFiles: headsFault === null ? [] : [['heads.json', headsFault]]
+			},
 			stop
 		};
 		let length = index.meta?.length ?? null;
@@ -132,7 +144,7 @@ class PageEngine implements Engine {
 			chains: [...chains.values()].map(summarizeChain),
 			keys: known.map(([hex, fingerprint, origin]) => ({ fingerprint, hex, trust: toTrust(origin) })),
 			meta: length,
-			faults: listBundleFaults(index)
+			faults: index.faults
 		};
 	}
 
@@ -198,7 +210,13 @@ class PageEngine implements Engine {
 		if (opened.meta && opened.meta !== chain)
 			await opened.meta.ensureScanned(opened.tools).catch(() => undefined);
 		await chain.scan(opened.tools, onProgress);
-		return evaluateChain(chain, { ...opened, verifier: this.verifier });
+		return evaluateChain(chain, opened.input);
+	}
+
+	async evaluate(): Promise<BundleVerdict> {
+		const { chains, meta, tools, input } = this.requireOpened();
+		await scanAll([...(meta ? [meta] : []), ...chains.values()], tools);
+		return evaluateBundle(input);
 	}
 
 	async use(id: string): Promise<UseSpan[]> {
@@ -216,13 +234,8 @@ class PageEngine implements Engine {
 		const { meta, chains, tools } = opened;
 		if (!meta) return null;
 		await meta.ensureScanned(tools);
-		const verdict = evaluateChain(meta, { ...opened, verifier: this.verifier });
-		for (const chain of chains.values()) {
-			await chain.ensureScanned(tools).catch((problem: unknown) => {
-				if (problem instanceof ClosedError) throw problem;
-				chain.stopped = problem instanceof Error ? problem.message : String(problem);
-			});
-		}
+		const verdict = evaluateChain(meta, opened.input);
+		await scanAll([...chains.values()], tools);
 		return { verdict, rows: compareWithMeta(meta, verdict, [...chains.values()]) };
 	}
 
@@ -344,26 +357,40 @@ class PageEngine implements Engine {
 	}
 }
 
-async function readBundle(files: BundleFiles, isKey: (hex: string) => boolean): Promise<Index> {
+/** Reads those that were not read yet. What cannot be read is said of the chain. */
+async function scanAll(chains: ScannedChain[], tools: ScanTools): Promise<void> {
+	for (const chain of chains) {
+		await chain.ensureScanned(tools).catch((problem: unknown) => {
+			if (problem instanceof ClosedError) throw problem;
+			chain.stopped = problem instanceof Error ? problem.message : String(problem);
+		});
+	}
+}
+
+/** Whose signatures count where nobody says: the home's own in a home, else pinned ones as soon as there is one. */
+function defaultRequirement(isHome: boolean, hasPinned: boolean): string {
+	if (isHome) return 'own';
+	return hasPinned ? 'pinned' : 'any';
+}
+
+async function isThere(files: BundleFiles, name: string): Promise<boolean> {
+	const known = files.has(name);
+	if (known !== null) return known;
+	const stream = await files.open(name);
+	await stream?.cancel();
+	return stream !== null;
+}
+
+async function readBundle(files: BundleFiles, verifier: Verifier): Promise<Index> {
 	const text = await readText(files, 'index.json');
 	if (text === null)
 		throw new EngineError('no_bundle', 'There is no index.json here, so this is no bundle of chains.');
 	try {
-		return readIndex(text, isKey);
+		return verifier.setIndex(text);
 	} catch (problem) {
 		const why = problem instanceof Error ? problem.message : String(problem);
 		throw new EngineError('no_bundle', `index.json is not the index of a bundle: ${why}`);
 	}
-}
-
-function listBundleFaults({ contradictions, ambiguous, refused }: Index): BundleFault[] {
-	const toFaults = (code: BundleFault['code'], messages: string[]) =>
-		messages.map((message) => ({ code, message }));
-	return [
-		...toFaults('contradiction', contradictions),
-		...toFaults('ambiguous_chain', ambiguous),
-		...toFaults('key_refused', refused)
-	];
 }
 
 interface LocalKeys {

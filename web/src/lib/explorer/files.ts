@@ -10,6 +10,8 @@ export interface BundleFiles {
 	slice(name: string, offset: number, length: number): Promise<Uint8Array>;
 	/** Whether a file is there, where that is known without asking for it. */
 	has(name: string): boolean | null;
+	/** All names, where they are known. */
+	names(): string[] | null;
 }
 
 export function openFiles(source: BundleSource, stop: AbortSignal): BundleFiles {
@@ -20,9 +22,9 @@ export function openFiles(source: BundleSource, stop: AbortSignal): BundleFiles 
 		case 'url':
 			return filesFromUrl(source.base, stop, {});
 		case 'folder':
-			return filesFromBlobs((name) => getOwnMember(source.files, name));
+			return filesFromBlobs(Object.keys(source.files), (name) => getOwnMember(source.files, name));
 		case 'page':
-			return filesFromBlobs((name) => {
+			return filesFromBlobs(Object.keys(source.files), (name) => {
 				const text = getOwnMember(source.files, name);
 				if (text !== undefined && !blobs.has(name)) blobs.set(name, new Blob([text]));
 				return blobs.get(name);
@@ -35,8 +37,9 @@ function getOwnMember<T>(files: Record<string, T>, name: string): T | undefined 
 	return Object.hasOwn(files, name) ? files[name] : undefined;
 }
 
-function filesFromBlobs(find: (name: string) => Blob | undefined): BundleFiles {
+function filesFromBlobs(names: string[], find: (name: string) => Blob | undefined): BundleFiles {
 	return {
+		names: () => names,
 		open: (name) => Promise.resolve(find(name)?.stream() ?? null),
 		has: (name) => find(name) !== undefined,
 		async slice(name, offset, length) {
@@ -64,6 +67,7 @@ function filesFromUrl(base: string, stop: AbortSignal, headers: Record<string, s
 	};
 	return {
 		has: () => null,
+		names: () => null,
 		open: async (name) => (await request(name, {}))?.body ?? null,
 		async slice(name, offset, length) {
 			const answer = await request(name, { range: `bytes=${offset}-${offset + length - 1}` });
@@ -99,3 +103,18 @@ export async function readText(files: BundleFiles, name: string): Promise<string
 	const bytes = await new Response(stream).arrayBuffer();
 	return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
 }
+
+/** Files of chains that the index does not list, where all files are known. */
+export async function findUnlisted(files: BundleFiles, ids: string[]): Promise<string[]> {
+	const listed = new Set(['index.json', 'meta.json', 'heads.json', ...ids.map((id) => `${id}.json`)]);
+	const others = (files.names() ?? []).filter((name) => name.endsWith('.json') && !name.includes('/'));
+	const unlisted: string[] = [];
+	for (const name of others.filter((name) => !listed.has(name)).sort()) {
+		const start = new TextDecoder().decode(await files.slice(name, 0, START_LENGTH));
+		if (start.includes('"capsules"')) unlisted.push(name);
+	}
+	return unlisted;
+}
+
+/** A chain file names its records this early. */
+const START_LENGTH = 64 << 10;

@@ -1,15 +1,13 @@
-import type { Listed } from '$lib/seal/bundle';
-import { contradiction, type Claim } from '$lib/seal/claim';
 import type { PqCheck } from '$lib/seal/pq';
 import { BufferStore, cutChunks, type RecordChunk } from './chunks';
 import type { CheckPool } from './checkPool';
 import type { BundleFiles } from './files';
 import { toMetaEntry, type MetaEntry } from './metaCompare';
-import { Unreadable } from './recordScanner';
+import { RecordScanner, Unreadable } from './recordScanner';
 import { RowIndex, toTrust } from './rowIndex';
 import { ClosedError } from './slices';
 import type { ChainStats, Progress, RecordProblem, Trust, Verdict } from './types';
-import type { CheckedRow, Conversation, FoldedChain, RowChecks, Verifier } from './verifier';
+import type { CheckedRow, Claim, Conversation, FoldedChain, Listed, RowChecks, Verifier } from './verifier';
 
 /** Everything that a scan works with. */
 export interface ScanTools {
@@ -45,7 +43,9 @@ export class ScannedChain {
 	/** Whose conversation the first record says this is. */
 	conversation: Conversation | null = null;
 	metaEntries: (MetaEntry | null)[] = [];
-	private signedAt: { first: string | null; last: string | null } = { first: null, last: null };
+	/** Positions whose claimed time is more than ten minutes before that of the record before. */
+	timeBreaks: number[] = [];
+	private clock = NaN;
 	private stop = new AbortController();
 	private scanning: Promise<void> | null = null;
 	private readonly listeners = new Set<(progress: Progress) => void>();
@@ -103,13 +103,15 @@ export class ScannedChain {
 		this.stopped = null;
 		this.conversation = null;
 		this.metaEntries = [];
+		[this.timeBreaks, this.clock] = [[], NaN];
+		const scanner = new RecordScanner();
 		try {
-			if (stream) await this.foldChunks(cutChunks(stream, tools.buffers), fold, tools);
+			if (stream) await this.foldChunks(cutChunks(stream, tools.buffers, scanner), fold, tools);
 		} catch (problem) {
 			if (!(problem instanceof Unreadable)) throw problem;
 			this.stopped = problem.message;
 		} finally {
-			this.folded = tools.verifier.endFold(fold, this.id);
+			this.folded = tools.verifier.endFold(fold, this.id, writeHeader(scanner.header));
 		}
 		this.isDone = true;
 	}
@@ -188,11 +190,10 @@ export class ScannedChain {
 		const position = this.index.count;
 		const [, , , , , , signedAt] = row[2];
 		const conversation = row[3][11];
-		if (position === 0) {
-			this.conversation = conversation;
-			this.signedAt.first = signedAt;
-		}
-		this.signedAt.last = signedAt;
+		if (position === 0) this.conversation = conversation;
+		const time = Date.parse(signedAt ?? '');
+		if (time < this.clock - MAX_STEP_BACK_MS) this.timeBreaks.push(position);
+		if (!Number.isNaN(time)) this.clock = time;
 		if (this.id === 'meta' || conversation?.[2]) {
 			this.metaEntries[position] = toMetaEntry(conversation, signedAt);
 		}
@@ -211,7 +212,7 @@ export class ScannedChain {
 	}
 
 	/** What the page says of the chain: the verdict on its records, and on what was announced of them. */
-	verdict(): Omit<Verdict, 'level' | 'reason' | 'findings' | 'require'> {
+	verdict(): Omit<Verdict, 'level' | 'reason' | 'findings' | 'require' | 'position'> {
 		const folded = this.folded;
 		const faults = this.listFaults();
 		const signers: Record<Trust, number> = { pinned: 0, own: 0, bundled: 0, unknown: 0 };
@@ -239,21 +240,8 @@ export class ScannedChain {
 			return [{ code, message, position: folded.broken_at ?? 0 }];
 		}
 		if (this.stopped !== null) return [{ code: 'chain_unreadable', message: this.stopped, position: total }];
-		const mismatch = this.findContradiction();
+		const mismatch = folded?.contradiction;
 		return mismatch ? [{ code: 'contradiction', message: mismatch, position: total }] : [];
-	}
-
-	/** In what the records contradict what was said of them. */
-	findContradiction(): string | null {
-		const { index, signedAt, claim } = this;
-		if (!claim) return null;
-		const signers = Array.from({ length: index.count }, (_, at) => index.getSigner(at));
-		return contradiction(claim, {
-			length: index.count,
-			first: index.count > 0 ? { hash: index.getHash(0) ?? '', signedAt: signedAt.first } : null,
-			last: index.count > 0 ? { hash: index.getHash(index.count - 1) ?? '', signedAt: signedAt.last } : null,
-			signedBy: new Set(signers.filter((name) => name !== ''))
-		});
 	}
 
 	/** The first record whose hash or link does not hold, in words. */
@@ -284,6 +272,8 @@ export class ScannedChain {
 }
 
 const PROGRESS_MS = 100;
+/** How far claimed times may go back from one record to the next. */
+const MAX_STEP_BACK_MS = 600_000;
 const NOT_TEXT = new Unreadable('The file holds no chain that can be read: it is not UTF-8.');
 
 /** What is known of a signature after the post-quantum one beside it was looked at. */
@@ -298,4 +288,11 @@ export function checkPostQuantum(
 	return pq(checks[2], read().signature_pq)
 		? [null, signed[1], signed[2], false]
 		: ['signature', 'post-quantum signature invalid'];
+}
+
+/** The members of a header, whose values are texts of JSON. */
+function writeHeader(members: Record<string, string>): string {
+	return `{${Object.entries(members)
+		.map(([name, text]) => `${JSON.stringify(name)}:${text}`)
+		.join(',')}}`;
 }
