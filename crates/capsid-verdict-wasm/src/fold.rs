@@ -66,7 +66,11 @@ impl RowFold {
     }
 
     /// What the records come to, in the words of the page, the evidence for the verdict, and what a meta-chain says.
-    pub(crate) fn end(self, claim: Option<&ChainClaim>, header: ChainClaim) -> (Value, CheckedChain, MetaLog) {
+    pub(crate) fn end(
+        self,
+        claim: Option<&ChainClaim>,
+        header: ChainClaim,
+    ) -> (Value, CheckedChain, MetaLog) {
         let mismatch = claim.and_then(|claim| claim.contradicted_by(&self.facts));
         let told = to_value(&self.stopping.verdict(), mismatch.as_deref());
         let chain = CheckedChain {

@@ -95,7 +95,8 @@ pub(crate) fn index_to_value(index: &BundleIndex) -> Value {
             "title": chain.title, "claim": claim_to_value(&chain.claim),
         })
     });
-    let faults = index.faults.iter().map(|fault| json!({ "code": fault.code.as_str(), "message": fault.message }));
+    let faults =
+        index.faults.iter().map(|fault| json!({ "code": fault.code.as_str(), "message": fault.message }));
     json!({
         "generatedAt": index.generated_at,
         "chains": Value::from_iter(chains),

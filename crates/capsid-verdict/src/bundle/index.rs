@@ -70,7 +70,8 @@ impl ListedChain {
 impl BundleIndex {
     /// Reads an index, or says why it is none.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let index = parse(text.strip_prefix('\u{feff}').unwrap_or(text)).map_err(|problem| problem.message)?;
+        let index =
+            parse(text.strip_prefix('\u{feff}').unwrap_or(text)).map_err(|problem| problem.message)?;
         let listed = index.get("chains").and_then(ExactJson::as_array).ok_or("it lists no chains")?;
         let chains: Vec<ListedChain> = listed.iter().map(ListedChain::parse).collect();
         let (keys, mut faults) = keys(&index);

@@ -40,7 +40,10 @@ impl MetaLog {
     pub fn push(&mut self, position: u64, result: &Value, signer: Option<&str>) {
         let fact = match result["kind"].as_str() {
             Some("conversation_seal") => {
-                let seal = head([&result["tool"], &result["session_id"], &result["capsule_count"]], &result["head_hash"]);
+                let seal = head(
+                    [&result["tool"], &result["session_id"], &result["capsule_count"]],
+                    &result["head_hash"],
+                );
                 let open = result["open"].as_array().map(Vec::as_slice).unwrap_or_default();
                 let open = open.iter().filter_map(|one| head([&one[0], &one[1], &one[2]], &one[3]));
                 let open = open.map(|one| RecordedHead { is_open: true, ..one });

@@ -241,10 +241,8 @@ impl<'a> Collector<'a> {
                     Some((_, chain)) => chain.clone(),
                     None => one.chain.clone(),
                 };
-                let is_about = self.only.is_none()
-                    || is_meta
-                    || names.contains(&chain)
-                    || self.only_is_named(&chain);
+                let is_about =
+                    self.only.is_none() || is_meta || names.contains(&chain) || self.only_is_named(&chain);
                 if is_about {
                     self.evidence.expectations.push(Expectation { chain, ..one });
                 }
@@ -408,8 +406,8 @@ fn is_name_of(id: &str, full: &str) -> bool {
         let ending = id.strip_suffix(hash.get(..8).unwrap_or_default());
         id == full || ending.is_some_and(|rest| rest.ends_with('-'))
     };
-    let numbered = id.rsplit_once('-').filter(|(_, number)| {
-        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
-    });
+    let numbered = id
+        .rsplit_once('-')
+        .filter(|(_, number)| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()));
     is_it(id) || numbered.is_some_and(|(name, _)| is_it(name))
 }

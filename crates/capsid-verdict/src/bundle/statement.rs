@@ -42,9 +42,10 @@ impl SaidHead {
 impl BundleStatement {
     /// The statements of a document, or why it holds none.
     pub fn parse_all(document: &str) -> Result<Vec<Self>, String> {
-        let document =
-            parse(document.strip_prefix('\u{feff}').unwrap_or(document)).map_err(|problem| problem.message)?;
-        let list = document.get("statements").and_then(ExactJson::as_array).ok_or("it lists no statements")?;
+        let document = parse(document.strip_prefix('\u{feff}').unwrap_or(document))
+            .map_err(|problem| problem.message)?;
+        let list =
+            document.get("statements").and_then(ExactJson::as_array).ok_or("it lists no statements")?;
         Ok(list.iter().map(Self::parse).collect())
     }
 
@@ -76,7 +77,8 @@ impl From<TrustedKey> for StatementSigner {
 /// Reads the lines of a statement in their order: a home leaves out those of the signing service.
 fn said(text: &str) -> Option<SaidHead> {
     let mut lines = text.strip_suffix('\n').unwrap_or(text).split('\n').peekable();
-    let digits = |text: &str| text.len() <= 15 && !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let digits =
+        |text: &str| text.len() <= 15 && !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     (lines.next()? == "capsid-head/v1").then_some(())?;
     lines.next_if(|line| line.strip_prefix("user ").is_some_and(digits));
     let key = lines.next()?.strip_prefix("key ")?.to_owned();
@@ -120,9 +122,7 @@ mod tests {
         let expected =
             SaidHead { key: key.clone(), tool: "codex".into(), session: "a b".into(), count: 12, head };
         assert_eq!(said(&own), Some(expected.clone()));
-        let service = own
-            .replace("\nkey", "\nuser 1000\nkey")
-            .replace("\ntime", "\nentry 7\nnonce ab\ntime");
+        let service = own.replace("\nkey", "\nuser 1000\nkey").replace("\ntime", "\nentry 7\nnonce ab\ntime");
         assert_eq!(said(&service), Some(expected));
         for (from, to) in [
             ("v1", "v2"),

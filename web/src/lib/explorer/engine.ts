@@ -164,7 +164,10 @@ class PageEngine implements Engine {
 		if (query.chain !== null) {
 			const chain = this.requireChain(query.chain);
 			if (query.isDeep) await chain.ensureScanned(opened.tools);
-			else await chain.waitForRows(opened.tools);
+			chain.begin(opened.tools);
+			if (isUnfiltered(query) && !chain.isDone && chain.countExpected() > 0)
+				return findPartly(chain, query, opened.tools);
+			await chain.waitForRows(opened.tools);
 			const matches = await this.findDeep(opened, query, [chain]);
 			return { ...searchRecords(listRecords(chain), { ...query, matches }), isPartial: !chain.isDone };
 		}
@@ -176,16 +179,21 @@ class PageEngine implements Engine {
 	async detail(id: string, position: number): Promise<RecordView> {
 		const chain = this.requireChain(id);
 		const { tools } = this.requireOpened();
-		await chain.waitForRows(tools);
-		if (position >= chain.index.count) await chain.ensureScanned(tools);
-		if (position >= chain.index.count) throw new Error(`The chain has no record ${position}.`);
-		const record = this.verifier.record(await this.readRecord(chain, position));
+		chain.begin(tools);
+		let place = chain.isDone ? null : await chain.locate(position, tools);
+		if (!place && position >= chain.index.count) await chain.ensureScanned(tools);
+		place ??= await chain.locate(position, tools);
+		if (!place) throw new Error(`The chain has no record ${position}.`);
+		const record = this.verifier.record(await this.readRecord(chain, position, place));
 		const checks = record.verdict;
 		checks[4] = checkPostQuantum(checks, tools.pq, tools.ownKeys, () => record);
-		const isLinked = checks[0] === position && checks[1] === chain.index.getHash(position - 1);
-		chain.index.setMarks(position, checks, isLinked);
+		const isIndexed = position < chain.index.count;
+		const isLinked = isIndexed
+			? checks[0] === position && checks[1] === chain.index.getHash(position - 1)
+			: place.row.marks.link === true;
+		if (isIndexed) chain.index.setMarks(position, checks, isLinked);
 		return {
-			...chain.index.getRow(id, position),
+			...(isIndexed ? chain.index.getRow(id, position) : place.row),
 			hash: checks[2],
 			canonical: record.canonical,
 			sections: parseSections(record.canonical),
@@ -271,8 +279,11 @@ class PageEngine implements Engine {
 	}
 
 	/** The bytes of a record, read again, or the changed ones where it was changed for show. */
-	private async readRecord(chain: ScannedChain, position: number): Promise<Uint8Array> {
-		const { offset, length } = chain.index.getPlace(position);
+	private async readRecord(
+		chain: ScannedChain,
+		position: number,
+		{ offset, length } = chain.index.getPlace(position)
+	): Promise<Uint8Array> {
 		const bytes = await this.requireOpened().tools.files.slice(chain.file, offset, length);
 		const { tampered } = chain;
 		if (tampered?.position !== position) return bytes;
@@ -379,6 +390,21 @@ async function isThere(files: BundleFiles, name: string): Promise<boolean> {
 	const stream = await files.open(name);
 	await stream?.cancel();
 	return stream !== null;
+}
+
+function isUnfiltered({ text, type, isFailed, isDeep }: RecordQuery): boolean {
+	return text.trim() === '' && type === null && !isFailed && !isDeep;
+}
+
+/** A window of a chain that is still being read: what is not known yet is left open. */
+async function findPartly(chain: ScannedChain, query: RecordQuery, tools: ScanTools): Promise<SearchResult> {
+	const total = chain.countExpected();
+	const count = Math.max(0, Math.min(query.limit, total - query.offset));
+	const positions = Array.from({ length: count }, (_, at) =>
+		query.order === 'oldest' ? query.offset + at : total - 1 - query.offset - at
+	);
+	const rows = await chain.getRows(positions, tools);
+	return { total, rows, types: chain.computeStats().types, isPartial: true };
 }
 
 async function readBundle(files: BundleFiles, verifier: Verifier): Promise<Index> {

@@ -10,6 +10,8 @@ export interface BundleFiles {
 	slice(name: string, offset: number, length: number): Promise<Uint8Array>;
 	/** Whether a file is there, where that is known without asking for it. */
 	has(name: string): boolean | null;
+	/** How long a file is, where that can be told without reading it. */
+	size(name: string): Promise<number | null>;
 	/** All names, where they are known. */
 	names(): string[] | null;
 }
@@ -42,6 +44,7 @@ function filesFromBlobs(names: string[], find: (name: string) => Blob | undefine
 		names: () => names,
 		open: (name) => Promise.resolve(find(name)?.stream() ?? null),
 		has: (name) => find(name) !== undefined,
+		size: (name) => Promise.resolve(find(name)?.size ?? null),
 		async slice(name, offset, length) {
 			const part = find(name)?.slice(offset, offset + length);
 			return part ? new Uint8Array(await part.arrayBuffer()) : new Uint8Array(0);
@@ -69,6 +72,12 @@ function filesFromUrl(base: string, stop: AbortSignal, headers: Record<string, s
 		has: () => null,
 		names: () => null,
 		open: async (name) => (await request(name, {}))?.body ?? null,
+		async size(name) {
+			const answer = await request(name, { range: 'bytes=0-0' });
+			await answer?.body?.cancel();
+			const total = /\/(\d+)$/.exec(answer?.headers.get('content-range') ?? '')?.[1];
+			return answer?.status === 206 && total !== undefined ? Number(total) : null;
+		},
 		async slice(name, offset, length) {
 			const answer = await request(name, { range: `bytes=${offset}-${offset + length - 1}` });
 			if (answer?.status === 206) return new Uint8Array(await answer.arrayBuffer());

@@ -127,9 +127,34 @@ function describeChecked({ length, signers }: Verdict): string {
 	return `${formatPlural(length, 'record')} checked, signed by ${whose}.`;
 }
 
+/** A level in one word, beside a finding. */
+export const LEVEL_LABELS: Record<VerdictLevel, string> = {
+	valid: 'note',
+	unverified: 'not proven',
+	unreadable: 'cannot be read',
+	incomplete: 'incomplete',
+	invalid: 'broken'
+};
+
+/** Whose signatures count. */
+export function describeRequirement(require: string): string {
+	switch (require) {
+		case 'own':
+			return 'Only the keys of this machine count.';
+		case 'pinned':
+			return 'Only keys that you pinned, and your own, count.';
+		case 'known':
+			return 'Only keys that this machine knows count.';
+		default:
+			return 'You pinned no key, so the key of any signer counts.';
+	}
+}
+
 /** Until the end there is no verdict, only how far it is. */
-export function describeProgress({ done, total }: Progress): string {
-	return total > 0 ? `${formatCount(done)} of ${formatCount(total)} checked` : 'Reading…';
+export function describeProgress({ done, total, bytes }: Progress): string {
+	if (total === 0) return 'Reading…';
+	const read = bytes >= 1e6 ? `, ${formatCount(Math.round(bytes / 1e6))} MB` : '';
+	return `${formatCount(done)} of ${formatCount(total)} checked${read}`;
 }
 
 export interface MarkLabel {

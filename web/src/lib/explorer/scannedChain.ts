@@ -5,8 +5,9 @@ import type { BundleFiles } from './files';
 import { toMetaEntry, type MetaEntry } from './metaCompare';
 import { RecordScanner, Unreadable } from './recordScanner';
 import { RowIndex, toTrust } from './rowIndex';
+import { RowPreview } from './rowPreview';
 import { ClosedError } from './slices';
-import type { ChainStats, Progress, RecordProblem, Trust, Verdict } from './types';
+import type { ChainStats, Progress, RecordProblem, TimelineRow, Trust, Verdict } from './types';
 import type { CheckedRow, Claim, Conversation, FoldedChain, Listed, RowChecks, Verifier } from './verifier';
 
 /** Everything that a scan works with. */
@@ -47,6 +48,9 @@ export class ScannedChain {
 	timeBreaks: number[] = [];
 	private clock = NaN;
 	private stop = new AbortController();
+	/** While it is read again, what was read before stays on view. */
+	private before: RowIndex | null = null;
+	private preview: RowPreview | null = null;
 	private scanning: Promise<void> | null = null;
 	private readonly listeners = new Set<(progress: Progress) => void>();
 
@@ -84,6 +88,46 @@ export class ScannedChain {
 		scanned.catch(() => undefined);
 	}
 
+	/** Begins to read it, unless somebody stopped that. */
+	begin(tools: ScanTools): void {
+		if (!this.isDone && this.index.count === 0 && !this.stop.signal.aborted)
+			this.scan(tools).catch(() => undefined);
+	}
+
+	/** How many records there are, as far as anybody says so yet. */
+	countExpected(): number {
+		return Math.max(this.index.count, this.claim?.length ?? 0);
+	}
+
+	/** The rows of positions before all is read; null where nothing is known yet. */
+	async getRows(positions: number[], tools: ScanTools): Promise<(TimelineRow | null)[]> {
+		const find = (position: number) => this.findRow(position);
+		const missing = positions.filter((position) => find(position) === null);
+		const middle = missing[Math.floor(missing.length / 2)];
+		if (middle !== undefined && this.claim?.length) {
+			this.preview ??= new RowPreview(this.id, this.file, this.claim.length, tools.files, tools.pool);
+			await this.preview.ensure(middle).catch(() => undefined);
+		}
+		return positions.map(find);
+	}
+
+	/** Where a record is in the file, and its row; null if nobody knows yet. */
+	async locate(
+		position: number,
+		tools: ScanTools
+	): Promise<{ row: TimelineRow; offset: number; length: number } | null> {
+		const [row] = await this.getRows([position], tools);
+		if (!row) return null;
+		if (position < this.index.count) return { row, ...this.index.getPlace(position) };
+		return this.preview?.get(position) ?? null;
+	}
+
+	private findRow(position: number): TimelineRow | null {
+		if (position < this.index.count) return this.index.getRow(this.id, position);
+		if (this.before && position < this.before.count) return this.before.getRow(this.id, position);
+		return this.preview?.get(position)?.row ?? null;
+	}
+
 	cancel(): void {
 		this.stop.abort();
 	}
@@ -99,6 +143,7 @@ export class ScannedChain {
 		const stream = await tools.files.open(this.file);
 		this.isMissing = stream === null;
 		const fold = tools.nextFold();
+		this.before = this.index.count > 0 ? this.index : null;
 		this.index = new RowIndex();
 		this.stopped = null;
 		this.conversation = null;
@@ -114,6 +159,7 @@ export class ScannedChain {
 			this.folded = tools.verifier.endFold(fold, this.id, writeHeader(scanner.header));
 		}
 		this.isDone = true;
+		[this.before, this.preview] = [null, null];
 	}
 
 	/** Chunks are checked at once and folded in the order of the file. */

@@ -184,7 +184,8 @@ export interface RecordQuery {
 
 export interface SearchResult {
 	total: number;
-	rows: TimelineRow[];
+	/** Null where a chain is not read that far yet. */
+	rows: (TimelineRow | null)[];
 	/** How many there are of each type, for the filter. */
 	types: Record<string, number>;
 	/** How many chains were not looked through: they cannot be read, or all together would be too much. */

@@ -135,11 +135,8 @@ fn in_folder(folder: &Path, name: &str) -> Result<Option<JsonDocument>> {
         return Ok(None);
     }
     let path = folder.join(name);
-    Ok(capsid_disk::files::open(&path)?.map(|mut file| {
-        JsonDocument::written(move |out| {
-            std::io::copy(&mut file, out).map(drop).map_err(|error| Problem::io("read", &path, &error))
-        })
-    }))
+    let Some(file) = capsid_disk::files::open(&path)? else { return Ok(None) };
+    JsonDocument::from_file(file).map(Some).map_err(|error| Problem::io("read", &path, &error))
 }
 
 /// A part of an address without its escapes, if it is text.
