@@ -81,15 +81,17 @@ class PageEngine implements Engine {
 		this.leave();
 		const stop = (this.opening = new AbortController());
 		const files = openFiles(source, stop.signal);
+		const local = source.kind === 'local' ? await readLocalKeys(files) : NO_KEYS;
+		if (local.files) files.know(local.files);
 		const index = await readBundle(files, this.verifier);
-		const heads = await readText(files, 'heads.json');
+		const heads =
+			local.isHome || files.has('heads.json') === false ? null : await readText(files, 'heads.json');
 		const headsFault = heads === null ? null : this.verifier.setHeads(heads);
 		const chains = new Map<string, ScannedChain>();
 		for (const listed of index.chains) {
 			if (!chains.has(listed.id))
 				chains.set(listed.id, new ScannedChain(listed.id, `${listed.id}.json`, listed, listed.claim));
 		}
-		const local = source.kind === 'local' ? await readLocalKeys(files) : NO_KEYS;
 		const named: [string, string][] = [
 			...index.keys.map((key): [string, string] => [key, 'bundled']),
 			...local.keys,
@@ -423,9 +425,11 @@ interface LocalKeys {
 	keys: [string, string][];
 	pq: Uint8Array | null;
 	isHome: boolean;
+	/** The names of the files, where the viewer lists them. */
+	files: string[] | null;
 }
 
-const NO_KEYS: LocalKeys = { keys: [], pq: null, isHome: false };
+const NO_KEYS: LocalKeys = { keys: [], pq: null, isHome: false, files: null };
 
 /** The keys that this machine knows: its own, those its user pinned, and its post-quantum key where it has one. */
 async function readLocalKeys(files: BundleFiles): Promise<LocalKeys> {
@@ -436,7 +440,14 @@ async function readLocalKeys(files: BundleFiles): Promise<LocalKeys> {
 	const keys: [string, string][] = typeof own === 'string' ? [[own, 'own']] : [];
 	for (const pin of Array.isArray(pinned) ? pinned : [])
 		if (typeof pin === 'string') keys.push([pin, 'pinned']);
-	return { keys, pq: typeof pq === 'string' ? unhex(pq, 1952) : null, isHome: at(known, 'place') === 'home' };
+	const listed = at(known, 'files');
+	const isHome = at(known, 'place') === 'home';
+	return {
+		keys,
+		pq: typeof pq === 'string' ? unhex(pq, 1952) : null,
+		isHome,
+		files: Array.isArray(listed) && !isHome ? listed.filter((name) => typeof name === 'string') : null
+	};
 }
 
 function summarizeChain({ id, listed, claim }: ScannedChain): ChainSummary {

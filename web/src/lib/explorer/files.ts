@@ -14,6 +14,8 @@ export interface BundleFiles {
 	size(name: string): Promise<number | null>;
 	/** All names, where they are known. */
 	names(): string[] | null;
+	/** Takes all names from somebody who knows them. */
+	know(names: string[]): void;
 }
 
 export function openFiles(source: BundleSource, stop: AbortSignal): BundleFiles {
@@ -42,6 +44,7 @@ function getOwnMember<T>(files: Record<string, T>, name: string): T | undefined 
 function filesFromBlobs(names: string[], find: (name: string) => Blob | undefined): BundleFiles {
 	return {
 		names: () => names,
+		know: () => undefined,
 		open: (name) => Promise.resolve(find(name)?.stream() ?? null),
 		has: (name) => find(name) !== undefined,
 		size: (name) => Promise.resolve(find(name)?.size ?? null),
@@ -53,6 +56,7 @@ function filesFromBlobs(names: string[], find: (name: string) => Blob | undefine
 }
 
 function filesFromUrl(base: string, stop: AbortSignal, headers: Record<string, string>): BundleFiles {
+	let known: string[] | null = null;
 	const folder = base.endsWith('/') ? base : `${base}/`;
 	const request = async (name: string, more: Record<string, string>): Promise<Response | null> => {
 		const address = folder + encodeURIComponent(name);
@@ -69,8 +73,9 @@ function filesFromUrl(base: string, stop: AbortSignal, headers: Record<string, s
 		return answer;
 	};
 	return {
-		has: () => null,
-		names: () => null,
+		has: (name) => known && known.includes(name),
+		names: () => known,
+		know: (names) => void (known = names),
 		open: async (name) => (await request(name, {}))?.body ?? null,
 		async size(name) {
 			const answer = await request(name, { range: 'bytes=0-0' });

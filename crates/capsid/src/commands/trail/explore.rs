@@ -95,7 +95,13 @@ impl TrailViewer {
             TrailViewerSource::Bundle(_) => "bundle",
         };
         let pq = pq_public::public_hex(self.home.root()).ok().flatten();
-        JsonDocument::from_value(&json!({ "own": own, "pq": pq, "pinned": pinned, "place": place }))
+        let files = match &self.source {
+            TrailViewerSource::Home(_) => Vec::new(),
+            TrailViewerSource::Bundle(folder) => json_files(folder),
+        };
+        JsonDocument::from_value(
+            &json!({ "own": own, "pq": pq, "pinned": pinned, "place": place, "files": files }),
+        )
     }
 
     /// A key that cannot be read is no reason to show nothing: `capsid doctor` reports it.
@@ -127,6 +133,15 @@ impl TrailViewer {
         *held() = Some(Arc::clone(&plan));
         Ok(plan)
     }
+}
+
+/// The names of the files that a page may ask for. Those that the index does not list are named in a verdict.
+fn json_files(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.retain(|name| name.ends_with(".json"));
+    names.sort();
+    names
 }
 
 /// A file of a bundle, as it is stored.
