@@ -72,12 +72,12 @@ test('a long chain is verified in order, with its newest rows first', { timeout:
 	await page.addInitScript(() => {
 		const note = (window as unknown as { noteCount(count: number): void }).noteCount;
 		let last = -1;
-		const look = () => {
+		const observe = () => {
 			const text = document.querySelector('.counted')?.textContent ?? '';
 			const count = Number(/^([\d,]+) of/.exec(text)?.[1]?.replaceAll(',', '') ?? -1);
 			if (count !== last && count >= 0) note((last = count));
 		};
-		new MutationObserver(look).observe(document, { childList: true, subtree: true, characterData: true });
+		new MutationObserver(observe).observe(document, { childList: true, subtree: true, characterData: true });
 	});
 	const [load] = loadavg();
 	const began = performance.now();

@@ -22,7 +22,7 @@ const CASES: [Manipulation, Policy][] = table.cases
 	.slice(0, 60);
 
 /** The sign, the first words and the colour of each level. */
-const SHOWN: Record<string, [sign: string, words: string, tone: string]> = {
+const EXPECTED_LABELS: Record<string, [sign: string, words: string, tone: string]> = {
 	valid: ['✓', 'valid', 'good'],
 	unverified: ['?', 'valid, not proven: ', 'warn'],
 	incomplete: ['↓', 'incomplete', 'bad'],
@@ -72,7 +72,7 @@ test('60 manipulations get their verdict, their words and their colour', { timeo
 			const whole = page.getByRole('status').filter({ hasText: /All chains/ });
 			await page.getByText(/Only keys that you pinned|You pinned no key/).waitFor();
 			const [level, , code] = expected[policy];
-			const [sign, words, tone] = SHOWN[level] ?? ['', '', ''];
+			const [sign, words, tone] = EXPECTED_LABELS[level] ?? ['', '', ''];
 			const text = (await whole.innerText()).replace(/\s+/g, ' ');
 			const classes = (await page.locator('.whole').getAttribute('class')) ?? '';
 			const listed = await page.locator('.whole code').allInnerTexts();

@@ -72,8 +72,8 @@ function agrees(actual: Verdict, expectedVerdict: ChainVerdict): void {
 
 async function marksAgree(engine: Engine, { chain, length, isIntact }: Verdict): Promise<void> {
 	if (length === 0) return;
-	const found = await engine.find({ chain, text: '', type: null, order: 'oldest', offset: 0, limit: 99 });
-	const rows = found.rows.filter((row) => row !== null);
+	const result = await engine.find({ chain, text: '', type: null, order: 'oldest', offset: 0, limit: 99 });
+	const rows = result.rows.filter((row) => row !== null);
 	expect(rows).toHaveLength(length);
 	const isGood = rows.every(({ marks }) => marks.hash && marks.link && marks.signature);
 	if (isIntact) expect(isGood).toBe(true);

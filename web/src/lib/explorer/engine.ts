@@ -77,7 +77,7 @@ class PageEngine implements Engine {
 		this.shared = startPool?.(module) ?? null;
 	}
 
-	async open(source: BundleSource, pinned: string[], asked: ReaderRequest = {}): Promise<Bundle> {
+	async open(source: BundleSource, pinned: string[], wishes: ReaderRequest = {}): Promise<Bundle> {
 		this.leave();
 		const stop = (this.opening = new AbortController());
 		const files = openFiles(source, stop.signal);
@@ -95,7 +95,7 @@ class PageEngine implements Engine {
 		const named: [string, string][] = [
 			...index.keys.map((key): [string, string] => [key, 'bundled']),
 			...local.keys,
-			...(asked.own ?? []).map((key): [string, string] => [key, 'own'])
+			...(wishes.own ?? []).map((key): [string, string] => [key, 'own'])
 		];
 		// A fingerprint pins every key here that begins with it.
 		const pins = pinned.flatMap((pin) =>
@@ -127,10 +127,10 @@ class PageEngine implements Engine {
 				verifier: this.verifier,
 				chains,
 				meta,
-				require: asked.require ?? defaultRequirement(local.isHome || asked.own !== undefined, hasPinned),
-				isExplicit: asked.require !== undefined,
+				require: wishes.require ?? defaultRequirement(local.isHome || wishes.own !== undefined, hasPinned),
+				isExplicit: wishes.require !== undefined,
 				isHome: local.isHome,
-				noted: asked.metaHeads ?? [],
+				noted: wishes.metaHeads ?? [],
 				unlisted,
 				unreadableFiles: headsFault === null ? [] : [['heads.json', headsFault]]
 			},
@@ -182,20 +182,20 @@ class PageEngine implements Engine {
 		const chain = this.requireChain(id);
 		const { tools } = this.requireOpened();
 		chain.begin(tools);
-		let place = chain.isDone ? null : await chain.locate(position, tools);
-		if (!place && position >= chain.index.count) await chain.ensureScanned(tools);
-		place ??= await chain.locate(position, tools);
-		if (!place) throw new Error(`The chain has no record ${position}.`);
-		const record = this.verifier.record(await this.readRecord(chain, position, place));
+		let location = chain.isDone ? null : await chain.locate(position, tools);
+		if (!location && position >= chain.index.count) await chain.ensureScanned(tools);
+		location ??= await chain.locate(position, tools);
+		if (!location) throw new Error(`The chain has no record ${position}.`);
+		const record = this.verifier.record(await this.readRecord(chain, position, location));
 		const checks = record.verdict;
 		checks[4] = checkPostQuantum(checks, tools.pq, tools.ownKeys, () => record);
 		const isIndexed = position < chain.index.count;
 		const isLinked = isIndexed
 			? checks[0] === position && checks[1] === chain.index.getHash(position - 1)
-			: place.row.marks.link === true;
+			: location.row.marks.link === true;
 		if (isIndexed) chain.index.setMarks(position, checks, isLinked);
 		return {
-			...(isIndexed ? chain.index.getRow(id, position) : place.row),
+			...(isIndexed ? chain.index.getRow(id, position) : location.row),
 			hash: checks[2],
 			canonical: record.canonical,
 			sections: parseSections(record.canonical),

@@ -6,7 +6,7 @@ import { describeLevel } from './labels';
 
 const POLICIES: Policy[] = ['default', 'any', 'pinned', 'own'];
 /** The sign, the colour and the first words of each level. */
-const SHOWN: Record<string, [sign: string, tone: string, words: string]> = {
+const EXPECTED_LABELS: Record<string, [sign: string, tone: string, words: string]> = {
 	valid: ['✓', 'good', 'valid'],
 	unverified: ['?', 'warn', 'valid, not proven: '],
 	incomplete: ['↓', 'bad', 'incomplete'],
@@ -30,7 +30,7 @@ describe('the page comes to the verdict of the table', () => {
 			engine.close();
 			const { code = null, chain = null, position = null } = verdict.findings[0] ?? {};
 			actual[policy] = [verdict.level, verdict.exit, code, chain, position];
-			const [sign, tone, words] = SHOWN[expected[policy][0]] ?? [];
+			const [sign, tone, words] = EXPECTED_LABELS[expected[policy][0]] ?? [];
 			const label = describeLevel(verdict.level, verdict.findings);
 			expect([label.sign, label.tone]).toEqual([sign, tone]);
 			expect(label.name.startsWith(words ?? '-')).toBe(true);

@@ -40,8 +40,8 @@ export class RowPreview {
 
 	get(position: number): PreviewRow | undefined {
 		for (const window of this.windows) {
-			const found = window.get(position);
-			if (found) return found;
+			const row = window.get(position);
+			if (row) return row;
 		}
 		return undefined;
 	}
@@ -55,8 +55,8 @@ export class RowPreview {
 		for (let tries = 0; tries < MAX_TRIES && !this.get(position); tries++) {
 			const from = Math.max(0, Math.min(size - WINDOW_SIZE, Math.round(guess - WINDOW_SIZE / 2)));
 			const window = await this.read(from, Math.min(WINDOW_SIZE, size - from));
-			const found = [...window.entries()];
-			const [first, last] = [found[0], found.at(-1)];
+			const entries = [...window.entries()];
+			const [first, last] = [entries[0], entries.at(-1)];
 			if (!first || !last) return;
 			this.windows.unshift(window);
 			this.windows.splice(MAX_WINDOWS);
@@ -93,10 +93,10 @@ export class RowPreview {
 			index.setMarks(at, row[2], isFirst ? previous === null : previous === before?.[2][2]);
 			// Of the first one here nobody can say whether it follows the one before.
 			if (sequence !== null && sequence < this.length && (before !== null || isFirst)) {
-				const shown = index.getRow(this.chain, at);
-				const requestId = -1 - shown.requestId;
+				const current = index.getRow(this.chain, at);
+				const requestId = -1 - current.requestId;
 				window.set(sequence, {
-					row: { ...shown, position: sequence, sequence, requestId },
+					row: { ...current, position: sequence, sequence, requestId },
 					offset,
 					length: row[1]
 				});

@@ -240,7 +240,7 @@ export interface MetaView {
 
 /** The engine as the pages see it, whether it runs in a worker or beside them. */
 export interface Engine {
-	open(source: BundleSource, pinned: string[], asked?: ReaderRequest): Promise<Bundle>;
+	open(source: BundleSource, pinned: string[], wishes?: ReaderRequest): Promise<Bundle>;
 	/** Loads a chain if it is not there yet. */
 	load(chain: string, onProgress?: (progress: Progress) => void): Promise<ChainStats>;
 	find(query: RecordQuery): Promise<SearchResult>;

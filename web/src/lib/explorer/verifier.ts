@@ -47,7 +47,7 @@ export type RowFacets = [
 ];
 
 /** Whose conversation a record is of, and what a record of the meta-chain says of one, or of a key. */
-export type Conversation = [domain: unknown, session: unknown, said: Record<string, unknown> | null];
+export type Conversation = [domain: unknown, session: unknown, result: Record<string, unknown> | null];
 
 /** What a bundle says about a chain besides the records themselves. What has another type than it should says nothing. */
 export interface Claim {
@@ -75,7 +75,7 @@ export interface Listed {
 export interface Index {
 	generatedAt: string | null;
 	chains: Listed[];
-	/** What is said of the meta-chain; null where nothing is. */
+	/** What is result of the meta-chain; null where nothing is. */
 	meta: Claim | null;
 	/** In lowercase digits. */
 	keys: string[];

@@ -46,7 +46,7 @@ export function createWorkerEngine(worker: Worker): Engine {
 		});
 
 	return {
-		open: (source, pinned, asked) => send('open', [source, pinned, asked]),
+		open: (source, pinned, wishes) => send('open', [source, pinned, wishes]),
 		load: (chain, onProgress) => send('load', [chain], onProgress),
 		find: (query) => send('find', [query]),
 		detail: (chain, position) => send('detail', [chain, position]),
