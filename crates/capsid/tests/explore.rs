@@ -126,7 +126,7 @@ fn what_is_served_is_what_an_export_holds_and_grows_with_the_chains() {
     };
     for viewer in [&bundle, &explored] {
         let got = part(viewer, "10-29");
-        assert_eq!((got.status, got.text().as_str()), (206, &whole[10..30]));
+        assert_eq!((got.status, got.text()), (206, &whole[10..30]));
     }
     assert_eq!(part(&bundle, "99999999-99999999").status, 416);
     desk.expect(2, &["trail", "explore", "nowhere"]);

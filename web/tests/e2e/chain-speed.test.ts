@@ -1,4 +1,5 @@
 /** How fast a chain is verified in a real browser, in which order, and with how much memory. */
+import { existsSync } from 'node:fs';
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { cpus, loadavg } from 'node:os';
 import type { Browser } from 'playwright-core';
@@ -38,8 +39,8 @@ async function measureRenderer(): Promise<number> {
 	for (const process of await readdir('/proc').catch(() => [])) {
 		if (!/^\d+$/.test(process)) continue;
 		const read = (name: string) => readFile(`/proc/${process}/${name}`, 'utf8').catch(() => '');
-		const words = (await read('cmdline')).split('\0');
-		if (!words.includes('--type=renderer') || !(await isOurs(process))) continue;
+		// A renderer that was forked writes its words as one text.
+		if (!(await read('cmdline')).includes('--type=renderer') || !(await isOurs(process))) continue;
 		const resident = /VmRSS:\s+(\d+) kB/.exec(await read('status'))?.[1];
 		largest = Math.max(largest, Number(resident ?? 0) / 1024);
 	}
@@ -100,7 +101,9 @@ test('a long chain is verified in order, with its newest rows first', { timeout:
 	);
 	// In order: the count only grows, and it is told more than once in a long chain.
 	expect(counts).toEqual([...counts].sort((one, other) => one - other));
-	if (peak > 0) expect(peak).toBeLessThan(MAX_MIB);
+	// Where there is no /proc, memory is not measured.
+	if (existsSync('/proc/self/status')) expect(peak).toBeGreaterThan(10);
+	expect(peak).toBeLessThan(MAX_MIB);
 	if (isBench) {
 		expect(counts.length).toBeGreaterThan(3);
 		expect(firstRows).toBeLessThan(1);

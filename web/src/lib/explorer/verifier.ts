@@ -75,7 +75,7 @@ export interface Listed {
 export interface Index {
 	generatedAt: string | null;
 	chains: Listed[];
-	/** What is result of the meta-chain; null where nothing is. */
+	/** What it claims about the meta-chain; null where nothing is. */
 	meta: Claim | null;
 	/** In lowercase digits. */
 	keys: string[];
