@@ -87,3 +87,21 @@ extern "C" fn capsid_fold(chain: u32) {
 extern "C" fn capsid_end_fold(chain: u32) {
     with_module(|module| module.end_fold(chain));
 }
+
+// SAFETY: the only symbol of this name.
+#[unsafe(no_mangle)]
+extern "C" fn capsid_set_index() {
+    with_module(VerdictModule::set_index);
+}
+
+// SAFETY: the only symbol of this name.
+#[unsafe(no_mangle)]
+extern "C" fn capsid_set_heads() {
+    with_module(VerdictModule::set_heads);
+}
+
+// SAFETY: the only symbol of this name.
+#[unsafe(no_mangle)]
+extern "C" fn capsid_wanted() {
+    with_module(VerdictModule::wanted);
+}

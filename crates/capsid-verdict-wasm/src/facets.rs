@@ -64,17 +64,20 @@ fn clip(value: &Value, len: usize) -> &str {
     text.char_indices().nth(len).map_or(text, |(end, _)| text.get(..end).unwrap_or_default())
 }
 
-/// Whose conversation it is, and what a record of the meta-chain says of one.
+/// Members of a meta-chain's results that say something of other chains and of keys.
+const META_MEMBERS: [&str; 7] =
+    ["kind", "tool", "session_id", "head_hash", "capsule_count", "open", "old_public_key"];
+
+/// Whose conversation it is, and what a record of the meta-chain says of one, or of a key.
 fn conversation(content: &Value) -> Value {
     let result = &content["outcome"]["result"];
-    let is_meta = result["kind"] == "conversation_seal";
-    let is_first = content["sequence"] == 0;
-    if !is_meta && !is_first {
+    let is_meta = ["conversation_seal", "key_rotation"].iter().any(|kind| result["kind"] == *kind);
+    if !is_meta && content["sequence"] != 0 {
         return Value::Null;
     }
-    let entry = is_meta
-        .then(|| json!([result["tool"], result["session_id"], result["head_hash"], result["capsule_count"]]));
-    json!([content["domain"], content["context"]["session_id"], entry])
+    let said = || META_MEMBERS.into_iter().filter_map(|name| Some((name, result.get(name)?.clone())));
+    let said = if is_meta { said().collect() } else { Value::Null };
+    json!([content["domain"], content["context"]["session_id"], said])
 }
 
 /// Whether any text inside has the words, which are in lower case.

@@ -1,13 +1,11 @@
-//! The rows of a chain in their order, and the verdict on all chains.
+//! The rows of a chain in their order.
 
-use capsid_verdict::evidence::{
-    ChainEvidence, ChainPlace, ClaimFault, Expectation, ExpectationSource, UnreadableChain, VerdictEvidence,
-};
+use capsid_verdict::bundle::{CheckedChain, MetaLog};
+use capsid_verdict::claim::{ChainClaim, ChainFacts};
 use capsid_verdict::record::{CheckedRecord, RecordFault, ValidSignature, fault};
+use capsid_verdict::stored::RecordSeal;
 use capsid_verdict::verify::{ChainVerdict, VerifyFailureClass, VerifyOptions};
-use capsid_verdict::{
-    ChainFold, FindingCode, KeySet, RecordHead, Require, SignerPolicy, TrailVerdict, evaluate,
-};
+use capsid_verdict::{ChainFold, KeySet, RecordHead};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
@@ -28,29 +26,62 @@ static PASSING: LazyLock<VerifyOptions> = LazyLock::new(|| VerifyOptions {
 pub(crate) struct RowFold {
     stopping: ChainFold<'static>,
     passing: ChainFold<'static>,
+    facts: ChainFacts,
+    log: MetaLog,
+    sealed: Option<(String, String)>,
 }
 
 impl RowFold {
     pub(crate) fn begin() -> Self {
-        Self { stopping: ChainFold::new(&STOPPING), passing: ChainFold::new(&PASSING) }
+        Self {
+            stopping: ChainFold::new(&STOPPING),
+            passing: ChainFold::new(&PASSING),
+            facts: ChainFacts::default(),
+            log: MetaLog::default(),
+            sealed: None,
+        }
     }
 
     /// Takes the checks of the next record, as a row holds them.
     pub(crate) fn push(&mut self, row: &FoldRow<'_>, keys: &KeySet) {
-        self.stopping.push(to_checked(row, keys));
-        self.passing.push(to_checked(row, keys));
+        let FoldRow(_, _, checks, facets) = row;
+        let position = self.facts.length;
+        self.stopping.push(to_checked(checks, keys));
+        self.passing.push(to_checked(checks, keys));
+        self.facts.record(&RecordSeal {
+            hash: checks.2.clone().into_owned(),
+            signed_at: checks.6.as_deref().map(str::to_owned),
+            signed_by: checks.5.clone().into_owned(),
+            ..RecordSeal::default()
+        });
+        let said = &facets.11;
+        if position == 0 {
+            let name = |value: &Value| value.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
+            self.sealed = name(&said[0]).zip(name(&said[1]));
+        }
+        if said[2].is_object() {
+            let signer = checks.4[1].as_str().filter(|_| checks.4[0].is_null());
+            self.log.push(position, &said[2], signer);
+        }
     }
 
-    /// What the records come to, in the words of the page, and the evidence for the verdict.
-    pub(crate) fn end(self) -> (Value, ChainEvidence) {
-        let evidence = ChainEvidence::from_records(
-            String::new(),
-            ChainPlace::Bundle,
-            false,
-            &self.passing.verdict(),
-            true,
-        );
-        (to_value(&self.stopping.verdict()), evidence)
+    /// What the records come to, in the words of the page, the evidence for the verdict, and what a meta-chain says.
+    pub(crate) fn end(
+        self,
+        claim: Option<&ChainClaim>,
+        header: ChainClaim,
+    ) -> (Value, CheckedChain, MetaLog) {
+        let mismatch = claim.and_then(|claim| claim.contradicted_by(&self.facts));
+        let told = to_value(&self.stopping.verdict(), mismatch.as_deref());
+        let chain = CheckedChain {
+            records: self.passing.verdict(),
+            facts: self.facts,
+            header,
+            sealed: self.sealed,
+            at: BTreeMap::new(),
+            time_breaks: Vec::new(),
+        };
+        (told, chain, self.log)
     }
 }
 
@@ -60,9 +91,9 @@ impl std::fmt::Debug for RowFold {
     }
 }
 
-/// The part of a row that is folded. The facets are skipped: a chain has many of them.
+/// The part of a row that is folded. Most facets are skipped.
 #[derive(Deserialize)]
-pub(crate) struct FoldRow<'a>(IgnoredAny, IgnoredAny, #[serde(borrow)] RowChecks<'a>, IgnoredAny);
+pub(crate) struct FoldRow<'a>(IgnoredAny, IgnoredAny, #[serde(borrow)] RowChecks<'a>, FoldFacets);
 
 #[derive(Deserialize)]
 struct RowChecks<'a>(
@@ -72,11 +103,28 @@ struct RowChecks<'a>(
     Value,
     Value,
     #[serde(borrow)] Cow<'a, str>,
-    IgnoredAny,
+    #[serde(borrow)] Option<Cow<'a, str>>,
 );
 
-fn to_checked(row: &FoldRow<'_>, keys: &KeySet) -> CheckedRecord {
-    let RowChecks(sequence, previous, hash, content, signed, signed_by, _) = &row.2;
+/// The last of them says whose conversation it is.
+#[derive(Deserialize)]
+struct FoldFacets(
+    IgnoredAny,
+    IgnoredAny,
+    IgnoredAny,
+    IgnoredAny,
+    IgnoredAny,
+    IgnoredAny,
+    IgnoredAny,
+    IgnoredAny,
+    IgnoredAny,
+    IgnoredAny,
+    IgnoredAny,
+    Value,
+);
+
+fn to_checked(checks: &RowChecks<'_>, keys: &KeySet) -> CheckedRecord {
+    let RowChecks(sequence, previous, hash, content, signed, signed_by, _) = checks;
     let content = to_fault(content);
     let head = sequence.filter(|_| content.is_none()).map(|sequence| RecordHead {
         id: String::new(),
@@ -111,10 +159,10 @@ fn to_fault(value: &Value) -> Option<RecordFault> {
     ];
     let class =
         classes.into_iter().find(|one| one.as_str() == class).unwrap_or(VerifyFailureClass::Malformed);
-    Some(fault(class, text(&value[1])))
+    Some(fault(class, value[1].as_str().unwrap_or_default()))
 }
 
-fn to_value(verdict: &ChainVerdict) -> Value {
+fn to_value(verdict: &ChainVerdict, mismatch: Option<&str>) -> Value {
     let signers: BTreeMap<&str, Value> = verdict
         .signers
         .iter()
@@ -127,92 +175,6 @@ fn to_value(verdict: &ChainVerdict) -> Value {
         "failure": verdict.failure.as_ref().map(|failure| json!([failure.class.as_str(), failure.message])),
         "signers": signers,
         "notes": verdict.notes,
+        "contradiction": mismatch,
     })
-}
-
-/// The verdict on the chains that were folded, as the page asks for it.
-pub(crate) fn evaluate_chains(asked: &Value, folded: &BTreeMap<String, ChainEvidence>) -> Value {
-    let chains = list(&asked["chains"]).filter_map(|chain| {
-        let mut evidence = folded.get(chain["id"].as_str()?)?.clone();
-        evidence.name = text(&chain["name"]);
-        evidence.is_meta = chain["is_meta"] == true;
-        evidence.at =
-            list(&chain["at"]).map(|at| (at[0].as_u64().unwrap_or_default(), text(&at[1]))).collect();
-        evidence.place = if chain["is_home"] == true { ChainPlace::Home } else { ChainPlace::Bundle };
-        Some(evidence)
-    });
-    let evidence = VerdictEvidence {
-        chains: chains.collect(),
-        has_claims: true,
-        claims: list(&asked["claims"]).map(to_claim).collect(),
-        expectations: list(&asked["expectations"]).filter_map(to_expectation).collect(),
-        unreadable: list(&asked["unreadable"])
-            .map(|one| UnreadableChain {
-                chain: text(&one[0]),
-                code: FindingCode::Unreadable,
-                message: text(&one[1]),
-                fix: None,
-            })
-            .collect(),
-        ..VerdictEvidence::default()
-    };
-    let require = match asked["require"].as_str() {
-        Some("own") => Require::Own,
-        Some("pinned") => Require::Pinned,
-        _ => Require::Any,
-    };
-    verdict_to_value(&evaluate(&evidence, &SignerPolicy::implied(require)))
-}
-
-fn to_claim(value: &Value) -> ClaimFault {
-    let code = FindingCode::ALL.iter().find(|code| value[0] == code.as_str());
-    ClaimFault {
-        code: code.copied().unwrap_or(FindingCode::Contradiction),
-        chain: value[1].as_str().map(str::to_owned),
-        message: text(&value[2]),
-    }
-}
-
-fn to_expectation(value: &Value) -> Option<Expectation> {
-    let source = match value[0].as_str()? {
-        "index" => ExpectationSource::Index,
-        "pinned_head" => ExpectationSource::PinnedHead,
-        _ => ExpectationSource::MetaEntry,
-    };
-    Some(Expectation {
-        source,
-        chain: text(&value[1]),
-        count: value[2].as_u64()?,
-        head: value[3].as_str().map(str::to_owned),
-    })
-}
-
-fn verdict_to_value(verdict: &TrailVerdict) -> Value {
-    let findings = verdict.findings.iter().map(|one| {
-        json!({
-            "code": one.code.as_str(), "level": one.level.as_str(), "chain": one.chain,
-            "position": one.position, "message": one.message, "fix": one.fix,
-        })
-    });
-    let chains = verdict.chains.iter().map(|chain| {
-        json!({
-            "name": chain.name, "level": chain.level.as_str(), "dimensions": chain.dimensions,
-            "broken_at": chain.broken_at,
-        })
-    });
-    json!({
-        "level": verdict.level.as_str(),
-        "require": verdict.policy.require.as_str(),
-        "dimensions": verdict.dimensions,
-        "findings": Value::from_iter(findings),
-        "chains": Value::from_iter(chains),
-    })
-}
-
-fn list(value: &Value) -> impl Iterator<Item = &Value> {
-    value.as_array().map(Vec::as_slice).unwrap_or_default().iter()
-}
-
-fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_default().to_owned()
 }

@@ -6,5 +6,6 @@ mod fold;
 mod module;
 mod row;
 mod split;
+mod verdict;
 
 pub use module::VerdictModule;

@@ -1,11 +1,14 @@
 //! The state of one instance of the module.
 
 use crate::facets::{has_words, parse_content};
-use crate::fold::{FoldRow, RowFold, evaluate_chains};
+use crate::fold::{FoldRow, RowFold};
 use crate::row::{check_record, to_row};
 use crate::split::next_value;
+use crate::verdict::{VerdictQuestion, answer, index_to_value};
+use capsid_model::exact::parse;
+use capsid_verdict::bundle::{BundleIndex, BundleReading, BundleStatement, META, ReadChain};
+use capsid_verdict::claim::ChainClaim;
 use capsid_verdict::document::from_sealed;
-use capsid_verdict::evidence::ChainEvidence;
 use capsid_verdict::hash::sha3_hex;
 use capsid_verdict::stored::StoredRecord;
 use capsid_verdict::verify::VerifyOptions;
@@ -21,7 +24,8 @@ pub struct VerdictModule {
     keys: KeySet,
     words: String,
     folds: BTreeMap<u32, RowFold>,
-    folded: BTreeMap<String, ChainEvidence>,
+    /// What was read of the bundle so far.
+    reading: BundleReading,
 }
 
 impl VerdictModule {
@@ -89,17 +93,59 @@ impl VerdictModule {
         }
     }
 
-    /// Ends a chain, whose id is the input, and tells what its records come to.
-    pub fn end_fold(&mut self, chain: u32) {
-        let (verdict, evidence) = self.folds.remove(&chain).unwrap_or_else(RowFold::begin).end();
-        self.folded.insert(String::from_utf8_lossy(&self.input).into_owned(), evidence);
-        self.output = verdict.to_string().into_bytes();
+    /// Takes the text of an index in place of all that was read before, and tells what it says: `[problem, index]`.
+    pub fn set_index(&mut self) {
+        self.reading = BundleReading::default();
+        self.folds.clear();
+        let index = self.input_text().and_then(BundleIndex::parse);
+        let told = match &index {
+            Ok(index) => json!([null, index_to_value(index)]),
+            Err(why) => json!([why, null]),
+        };
+        self.reading.index = index.unwrap_or_default();
+        self.output = told.to_string().into_bytes();
     }
 
-    /// The verdict on all chains that ended, with the claims and expectations of the input.
+    /// Takes the text of `heads.json`, and says what is wrong with it, if anything is.
+    pub fn set_heads(&mut self) {
+        let statements = self.input_text().and_then(BundleStatement::parse_all);
+        self.output = json!(statements.as_ref().err()).to_string().into_bytes();
+        self.reading.statements = statements.unwrap_or_default();
+    }
+
+    /// Ends a chain and tells what its records come to. The input is its id, and the head of its file: `[id, text]`.
+    pub fn end_fold(&mut self, chain: u32) {
+        let (id, header): (String, String) = serde_json::from_slice(&self.input).unwrap_or_default();
+        let header = parse(&header).map(|header| ChainClaim::parse(&header)).unwrap_or_default();
+        let index = &self.reading.index;
+        let claim =
+            if id == META { index.meta.as_ref() } else { index.find(&id).map(|listed| &listed.claim) };
+        let fold = self.folds.remove(&chain).unwrap_or_else(RowFold::begin);
+        let (told, checked, log) = fold.end(claim, header);
+        let checked = ReadChain::Checked(Box::new(checked));
+        if id == META {
+            self.reading.meta = Some(checked);
+            self.reading.log = log;
+        } else {
+            self.reading.chains.insert(id, checked);
+        }
+        self.output = told.to_string().into_bytes();
+    }
+
+    /// The lengths of each chain at which its hash is needed for the verdict: `{id: [length, ...]}`.
+    pub fn wanted(&mut self) {
+        self.output = json!(self.reading.wanted()).to_string().into_bytes();
+    }
+
+    /// The verdict on the chains that ended, with what the input adds; null where the input is no question.
     pub fn evaluate(&mut self) {
-        let asked = serde_json::from_slice(&self.input).unwrap_or_default();
-        self.output = evaluate_chains(&asked, &self.folded).to_string().into_bytes();
+        let question = serde_json::from_slice::<VerdictQuestion>(&self.input);
+        let told = question.map_or(Value::Null, |question| answer(question, &self.reading, &self.keys));
+        self.output = told.to_string().into_bytes();
+    }
+
+    fn input_text(&self) -> Result<&str, String> {
+        std::str::from_utf8(&self.input).map_err(|_| "it is not UTF-8".to_owned())
     }
 
     /// One record whole, with its exact text.

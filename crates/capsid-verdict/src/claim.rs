@@ -104,6 +104,44 @@ impl ChainClaim {
     }
 }
 
+/// One claim that the records do not confirm.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClaimConflict {
+    /// The member of the index or the header.
+    pub field: &'static str,
+    /// What it says.
+    pub claimed: String,
+    /// What the records say.
+    pub actual: String,
+}
+
+impl ClaimConflict {
+    /// A sentence that says where the claim was made.
+    pub fn sentence(&self, place: &str) -> String {
+        format!("{place} says {} is {}; the records say {}.", self.field, self.claimed, self.actual)
+    }
+}
+
+impl ChainClaim {
+    /// The first claim that the records of a chain that holds do not confirm.
+    pub fn conflict(&self, facts: &ChainFacts) -> Option<ClaimConflict> {
+        let conflict = |field, claimed: String, actual: String| {
+            (claimed != actual).then_some(ClaimConflict { field, claimed, actual })
+        };
+        let text = |field, claimed: &Option<String>, actual: &Option<String>| {
+            conflict(field, claimed.clone()?, actual.clone().unwrap_or_default())
+        };
+        let names = |names: &BTreeSet<String>| names.iter().cloned().collect::<Vec<_>>().join(", ");
+        (self.length.and_then(|length| conflict("length", length.to_string(), facts.length.to_string())))
+            .or_else(|| text("head_hash", &self.head_hash, &facts.head_hash))
+            .or_else(|| text("genesis_hash", &self.genesis_hash, &facts.genesis_hash))
+            .or_else(|| conflict("all_hashes_ok", self.all_hashes_ok?.to_string(), true.to_string()))
+            .or_else(|| conflict("signed_by", names(self.signed_by.as_ref()?), names(&facts.signed_by)))
+            .or_else(|| text("started_at", &self.started_at, &facts.started_at))
+            .or_else(|| text("ended_at", &self.ended_at, &facts.ended_at))
+    }
+}
+
 fn differs(what: &str, claimed: Option<&str>, actual: Option<&str>) -> Option<String> {
     let claimed = claimed.filter(|claimed| *claimed != actual.unwrap_or_default())?;
     // Hashes are shown shortened, times in full.

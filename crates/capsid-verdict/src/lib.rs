@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![warn(missing_docs)]
 
+pub mod bundle;
 pub mod claim;
 pub mod document;
 mod evaluate;

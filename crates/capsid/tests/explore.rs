@@ -114,6 +114,21 @@ fn what_is_served_is_what_an_export_holds_and_grows_with_the_chains() {
         );
     }
     assert_eq!(bundle.get("/local/trail/..%2f.claude").status, 404);
+    let keys = bundle.get("/local/trail/keys.json").json();
+    let files: Vec<&str> = keys["files"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    assert!(files.contains(&chain.as_str()) && files.contains(&"heads.json"), "{files:?}");
+
+    // One record is read again without all that is in front of it, of a bundle and of a home.
+    let whole = file(&chain);
+    let part = |viewer: &ServedProgram, range: &str| {
+        let headers = format!("authorization: Bearer {}\r\nrange: bytes={range}\r\n", viewer.key);
+        viewer.send("GET", &format!("/local/trail/{chain}"), &viewer.host, &headers)
+    };
+    for viewer in [&bundle, &explored] {
+        let got = part(viewer, "10-29");
+        assert_eq!((got.status, got.text()), (206, &whole[10..30]));
+    }
+    assert_eq!(part(&bundle, "99999999-99999999").status, 416);
     desk.expect(2, &["trail", "explore", "nowhere"]);
 }
 

@@ -4,15 +4,16 @@ import { hex } from '$lib/seal/hex';
 /** A key for tests in the usual wrapping: what it is, then 32 bytes. */
 const PRIVATE_KEY = `302e020100300506032b657004220420${'03'.repeat(32)}`;
 
-/** For tests: an honest bundle with one chain of so many records, each of about 700 characters. */
-export function generatedBundle(records: number): Record<string, string> {
+/** For tests: an honest bundle with one chain of so many records, each of about 700 characters and so many more. */
+export function generatedBundle(records: number, more = 0): Record<string, string> {
+	const padding = 'x'.repeat(more);
 	const secret = createPrivateKey({ key: Buffer.from(PRIVATE_KEY, 'hex'), format: 'der', type: 'pkcs8' });
 	const key = hex(createPublicKey(secret).export({ format: 'der', type: 'spki' }).subarray(-32));
 	const seals: string[] = [];
 	let previous: string | null = null;
 	let first: string | null = null;
 	for (let sequence = 0; sequence < records; sequence++) {
-		const canonical = content(sequence, previous);
+		const canonical = content(sequence, previous, padding);
 		const hash = createHash('sha3-256').update(canonical).digest('hex');
 		const signature = hex(sign(null, Buffer.from(hash), secret));
 		seals.push(
@@ -51,7 +52,7 @@ function moment(sequence: number): string {
 	return new Date(Date.UTC(2026, 0, 1) + sequence * 1000).toISOString();
 }
 
-function content(sequence: number, previous: string | null): string {
+function content(sequence: number, previous: string | null, padding: string): string {
 	const id = `00000000-0000-4000-8000-${String(sequence).padStart(12, '0')}`;
 	const tool = sequence % 3 === 0 ? 'shell' : 'apply_patch';
 	return (
@@ -59,7 +60,7 @@ function content(sequence: number, previous: string | null): string {
 		`"context":{"agent_id":"codex","environment":{"timestamp":"${moment(sequence)}"},"session_id":"big"},` +
 		'"domain":"codex","execution":{"duration_ms":0,"resources_used":{"input_tokens":10,"output_tokens":2},' +
 		`"tool_calls":[{"arguments":{"command":"make step-${sequence}"},"duration_ms":12,"error":null,` +
-		`"result":"${'all good so far '.repeat(8)}","success":true,"tool":"${tool}"}]},"id":"${id}",` +
+		`"result":"${'all good so far '.repeat(8)}${padding}","success":true,"tool":"${tool}"}]},"id":"${id}",` +
 		`"outcome":{"side_effects":[],"status":"success","summary":"${tool}: make step-${sequence}"},` +
 		`"parent_id":null,"previous_hash":${previous === null ? 'null' : `"${previous}"`},` +
 		`"reasoning":{"analysis":"","model":"","reasoning":""},"sequence":${sequence},"spec_version":"1.0",` +

@@ -54,6 +54,13 @@ fn sort(findings: &mut [Finding], evidence: &VerdictEvidence) {
     });
 }
 
+/// The position of the first record that the requirement refuses or that is broken itself.
+pub(crate) fn first_refused(chain: &ChainEvidence, policy: &SignerPolicy) -> Option<u64> {
+    let refused = signers::findings(chain, policy).0.and_then(|one| one.position);
+    let fault = chain.fault.as_ref().map(|fault| fault.position);
+    refused.into_iter().chain(fault).min()
+}
+
 /// Whether an explicit requirement cannot be met while this stands.
 fn misses_requirement(code: FindingCode) -> bool {
     matches!(

@@ -1,6 +1,7 @@
 //! A body that is sent while it is written.
 
 use super::data::{JsonDocument, closed_error};
+use super::range::ByteRange;
 use axum::body::{Body, Bytes};
 use futures_util::stream::unfold;
 use std::io::{self, BufWriter, Write};
@@ -10,13 +11,13 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 const PIECE: usize = 64 << 10;
 const WAITING: usize = 4;
 
-/// Sends a document. If it ends in a problem the connection breaks, so that nobody takes a part for the document.
-pub(super) fn streamed(document: JsonDocument) -> Body {
+/// Sends a document, or a part of it. If it ends in a problem the connection breaks, so that nobody takes a part for the document.
+pub(super) fn streamed(document: JsonDocument, range: Option<ByteRange>) -> Body {
     let (sender, receiver) = channel(WAITING);
     tokio::task::spawn_blocking(move || {
         let mut out = BufWriter::with_capacity(PIECE, BodyChunks(sender.clone()));
         let written =
-            document.write(&mut out).and_then(|()| out.flush().map_err(|error| closed_error(&error)));
+            document.write(range, &mut out).and_then(|()| out.flush().map_err(|error| closed_error(&error)));
         if let Err(problem) = written {
             let _reader_left = sender.blocking_send(Err(io::Error::other(problem.message)));
         }

@@ -1,7 +1,9 @@
 //! The data of the local viewer.
 
+use super::range::{ByteRange, RangeWriter};
 use capsid_model::{Code, Problem, Result, Value, json};
-use std::io::Write;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
 
 /// The source of the local viewer's data.
 pub trait LocalData: Send + Sync + 'static {
@@ -14,14 +16,26 @@ pub trait LocalData: Send + Sync + 'static {
 }
 
 /// A JSON document, written while it is sent: a chain may be larger than the memory.
-pub struct JsonDocument(Box<DocumentWriter>);
+pub struct JsonDocument(DocumentSource);
+
+enum DocumentSource {
+    Written(Box<DocumentWriter>),
+    /// A file and its length.
+    File(File, u64),
+}
 
 type DocumentWriter = dyn FnOnce(&mut dyn Write) -> Result<()> + Send;
 
 impl JsonDocument {
     /// What a function writes.
     pub fn written(write: impl FnOnce(&mut dyn Write) -> Result<()> + Send + 'static) -> Self {
-        Self(Box::new(write))
+        Self(DocumentSource::Written(Box::new(write)))
+    }
+
+    /// A file as it is stored. A part of it is read without what is in front.
+    pub fn from_file(file: File) -> std::io::Result<Self> {
+        let length = file.metadata()?.len();
+        Ok(Self(DocumentSource::File(file, length)))
     }
 
     /// A value that is there already.
@@ -30,8 +44,30 @@ impl JsonDocument {
         Self::written(move |out| out.write_all(text.as_bytes()).map_err(|error| closed_error(&error)))
     }
 
-    pub(super) fn write(self, out: &mut dyn Write) -> Result<()> {
-        (self.0)(out)
+    /// How long it is, where that is known before it is written.
+    pub(super) fn length(&self) -> Option<u64> {
+        match self.0 {
+            DocumentSource::File(_, length) => Some(length),
+            DocumentSource::Written(_) => None,
+        }
+    }
+
+    pub(super) fn write(self, range: Option<ByteRange>, out: &mut dyn Write) -> Result<()> {
+        match (self.0, range) {
+            (DocumentSource::Written(write), None) => write(out),
+            (DocumentSource::Written(write), Some(range)) => {
+                let mut part = RangeWriter::new(range, out);
+                let written = write(&mut part);
+                // What follows the part is not written at all.
+                if part.is_complete() { Ok(()) } else { written }
+            }
+            (DocumentSource::File(mut file, _), range) => {
+                let (first, length) = range.map_or((0, u64::MAX), |range| (range.first, range.length()));
+                let copied = file.seek(SeekFrom::Start(first));
+                let copied = copied.and_then(|_| std::io::copy(&mut file.take(length), out));
+                copied.map(drop).map_err(|error| closed_error(&error))
+            }
+        }
     }
 }
 

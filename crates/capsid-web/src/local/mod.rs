@@ -7,6 +7,7 @@
 mod body;
 mod data;
 mod guard;
+mod range;
 mod server;
 
 pub use data::{JsonDocument, LocalData, about, closed_error};

@@ -1,8 +1,9 @@
 //! The server of the local viewer.
 
 use super::body::streamed;
-use super::data::LocalData;
+use super::data::{JsonDocument, LocalData};
 use super::guard::{has_key, is_meant_for_us};
+use super::range::ByteRange;
 use crate::pages::PageHost;
 use crate::response::answer;
 use axum::Router;
@@ -125,7 +126,7 @@ async fn answered(served: &Arc<LocalServerState>, uri: &Uri, headers: &HeaderMap
             "The key of the local viewer is missing or belongs to an earlier start.",
             "Open the whole address that the command printed, with what follows the #.",
         ),
-        Some(path) => data(Arc::clone(&served.data), path.to_owned()).await,
+        Some(path) => data(Arc::clone(&served.data), path.to_owned(), ByteRange::requested(headers)).await,
         None if uri.path() == "/" => to_page(served.data.first_page()),
         None => answer(PageHost::Local, uri.path(), headers),
     }
@@ -139,10 +140,10 @@ fn to_page(page: &'static str) -> Response {
     response
 }
 
-async fn data(local_data: Arc<dyn LocalData>, path: String) -> Response {
+async fn data(local_data: Arc<dyn LocalData>, path: String, range: Option<ByteRange>) -> Response {
     let result = tokio::task::spawn_blocking(move || local_data.document(&path)).await;
     let mut response = match result {
-        Ok(Ok(Some(document))) => Response::new(streamed(document)),
+        Ok(Ok(Some(document))) => send(document, range),
         Ok(Ok(None)) => {
             return refusal(
                 StatusCode::NOT_FOUND,
@@ -166,6 +167,28 @@ async fn data(local_data: Arc<dyn LocalData>, path: String) -> Response {
         }
     };
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+/// A document, or the part of it that was asked for.
+fn send(document: JsonDocument, range: Option<ByteRange>) -> Response {
+    let length = document.length();
+    let total = length.map_or("*".to_owned(), |length| length.to_string());
+    let Some(range) = range else { return Response::new(streamed(document, None)) };
+    let (status, range, said) = match range.within(length) {
+        Some(range) => (
+            StatusCode::PARTIAL_CONTENT,
+            Some(range),
+            format!("bytes {}-{}/{total}", range.first, range.last),
+        ),
+        None => (StatusCode::RANGE_NOT_SATISFIABLE, None, format!("bytes */{total}")),
+    };
+    let body = range.map_or_else(Body::empty, |range| streamed(document, Some(range)));
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    if let Ok(said) = HeaderValue::from_str(&said) {
+        response.headers_mut().insert(header::CONTENT_RANGE, said);
+    }
     response
 }
 

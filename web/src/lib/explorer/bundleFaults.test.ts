@@ -23,9 +23,9 @@ test('counts that are not those of the list are faults', async () => {
 
 test('a chain that is listed twice, or bears the name of the meta-chain, is a fault', async () => {
 	expect(await faults({ chains: [{ id: 'a' }, { id: 'b' }, { id: 'a', length: 9 }] })).toEqual([
-		'ambiguous_chain'
+		'listed_twice'
 	]);
-	expect(await faults({ chains: [{ id: 'meta' }] })).toEqual(['ambiguous_chain']);
+	expect(await faults({ chains: [{ id: 'meta' }] })).toEqual(['listed_twice']);
 });
 
 test('a key under a false name is a fault', async () => {

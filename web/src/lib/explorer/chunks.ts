@@ -27,12 +27,35 @@ export class BufferStore {
 	}
 }
 
+/** All records in one buffer. */
+export function fillChunk(
+	records: Iterable<{ bytes: Uint8Array; offset: number }>,
+	buffers: BufferStore
+): RecordChunk {
+	let buffer = buffers.take();
+	const offsets: number[] = [];
+	let length = 0;
+	for (const { bytes, offset } of records) {
+		if (length + bytes.length + 1 > buffer.byteLength) {
+			const larger = new Uint8Array(2 * (length + bytes.length + 1));
+			larger.set(new Uint8Array(buffer, 0, length));
+			buffer = larger.buffer;
+		}
+		const target = new Uint8Array(buffer);
+		target.set(bytes, length);
+		target[length + bytes.length] = 0x2c;
+		length += bytes.length + 1;
+		offsets.push(offset);
+	}
+	return { buffer, length, offsets, read: length };
+}
+
 /** Cuts a chain file at the ends of records. Throws `Unreadable` behind the last record that can be read. */
 export async function* cutChunks(
 	stream: ReadableStream<Uint8Array>,
-	buffers: BufferStore
+	buffers: BufferStore,
+	scanner = new RecordScanner()
 ): AsyncGenerator<RecordChunk> {
-	const scanner = new RecordScanner();
 	let buffer = buffers.take();
 	let [length, read, wasFirst] = [0, 0, true];
 	let offsets: number[] = [];

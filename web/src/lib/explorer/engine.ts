@@ -1,15 +1,15 @@
-import { readIndex, type Index } from '$lib/seal/bundle';
-import { at, parse } from '$lib/seal/json';
+import { at, parse } from './exactJson';
 import { unhex } from '$lib/seal/hex';
 import { pqCheck } from '$lib/seal/pq';
 import type {
 	Bundle,
-	BundleFault,
 	BundleSource,
+	BundleVerdict,
 	ChainSummary,
 	Engine,
 	MetaView,
 	Progress,
+	ReaderRequest,
 	RecordProblem,
 	RecordQuery,
 	RecordView,
@@ -22,15 +22,15 @@ import { LocalPool, type CheckPool } from './checkPool';
 import { BufferStore, cutChunks } from './chunks';
 import { isTooDeep, parseSections } from './entry';
 import { EngineError } from './engineError';
-import { evaluateChain } from './evaluateChain';
-import { openFiles, readText, type BundleFiles } from './files';
+import { evaluateBundle, evaluateChain, type EvaluationInput } from './evaluateChain';
+import { findUnlisted, openFiles, readText, type BundleFiles } from './files';
 import { compareWithMeta } from './metaRows';
 import { toTrust } from './rowIndex';
 import { checkPostQuantum, ScannedChain, type ScanTools } from './scannedChain';
 import { listRecords, searchRecords, sortByTime, type PositionedRecord } from './search';
 import { ClosedError, Slices } from './slices';
 import { summarizeUse } from './useSpans';
-import { Verifier, type RowChecks, type WholeRecord } from './verifier';
+import { Verifier, type Index, type RowChecks, type WholeRecord } from './verifier';
 
 /** The name that the meta-chain goes by, unless a chain of the bundle has it. */
 export const META = 'meta';
@@ -51,11 +51,10 @@ export interface EngineParts {
 /** What is open now. Opening something else ends all work on it. */
 interface OpenBundleState {
 	tools: ScanTools;
-	index: Index;
 	chains: Map<string, ScannedChain>;
 	meta: ScannedChain | null;
-	require: 'pinned' | 'any';
-	isHome: boolean;
+	/** What a verdict is made of, beside the records. */
+	input: EvaluationInput;
 	stop: AbortController;
 }
 
@@ -78,20 +77,25 @@ class PageEngine implements Engine {
 		this.shared = startPool?.(module) ?? null;
 	}
 
-	async open(source: BundleSource, pinned: string[]): Promise<Bundle> {
+	async open(source: BundleSource, pinned: string[], wishes: ReaderRequest = {}): Promise<Bundle> {
 		this.leave();
 		const stop = (this.opening = new AbortController());
 		const files = openFiles(source, stop.signal);
-		const index = await readBundle(files, (hex) => this.verifier.setKeys([[hex, 'bundled']]).length > 0);
+		const local = source.kind === 'local' ? await readLocalKeys(files) : NO_KEYS;
+		if (local.files) files.know(local.files);
+		const index = await readBundle(files, this.verifier);
+		const heads =
+			local.isHome || files.has('heads.json') === false ? null : await readText(files, 'heads.json');
+		const headsFault = heads === null ? null : this.verifier.setHeads(heads);
 		const chains = new Map<string, ScannedChain>();
 		for (const listed of index.chains) {
 			if (!chains.has(listed.id))
 				chains.set(listed.id, new ScannedChain(listed.id, `${listed.id}.json`, listed, listed.claim));
 		}
-		const local = source.kind === 'local' ? await readLocalKeys(files) : NO_KEYS;
 		const named: [string, string][] = [
 			...index.keys.map((key): [string, string] => [key, 'bundled']),
-			...local.keys
+			...local.keys,
+			...(wishes.own ?? []).map((key): [string, string] => [key, 'own'])
 		];
 		// A fingerprint pins every key here that begins with it.
 		const pins = pinned.flatMap((pin) =>
@@ -102,9 +106,11 @@ class PageEngine implements Engine {
 		const pool = this.shared ?? new LocalPool(this.verifier, new Slices(SLICE_MS, stop.signal));
 		pool.setKeys(keys);
 		const pq = local.pq ? await pqCheck(local.pq) : null;
-		if (stop.signal.aborted) throw new ClosedError();
-		const hasMeta = index.meta !== null || files.has('meta.json') === true;
+		const hasMeta = index.meta !== null || (await isThere(files, 'meta.json'));
 		const meta = hasMeta ? new ScannedChain(META, 'meta.json', null, index.meta) : null;
+		const unlisted = await findUnlisted(files, [...chains.keys()]);
+		if (stop.signal.aborted) throw new ClosedError();
+		const hasPinned = known.some(([, , origin]) => origin === 'pinned') || pinned.length > 0;
 		this.opened = {
 			tools: {
 				files,
@@ -115,11 +121,19 @@ class PageEngine implements Engine {
 				ownKeys: new Set(known.filter(([, , , isOwn]) => isOwn).map(([hex]) => hex)),
 				nextFold: () => this.folds++
 			},
-			index,
 			chains,
 			meta,
-			require: known.some(([, , origin]) => origin === 'pinned') || pinned.length > 0 ? 'pinned' : 'any',
-			isHome: local.isHome,
+			input: {
+				verifier: this.verifier,
+				chains,
+				meta,
+				require: wishes.require ?? defaultRequirement(local.isHome || wishes.own !== undefined, hasPinned),
+				isExplicit: wishes.require !== undefined,
+				isHome: local.isHome,
+				noted: wishes.metaHeads ?? [],
+				unlisted,
+				unreadableFiles: headsFault === null ? [] : [['heads.json', headsFault]]
+			},
 			stop
 		};
 		let length = index.meta?.length ?? null;
@@ -132,7 +146,7 @@ class PageEngine implements Engine {
 			chains: [...chains.values()].map(summarizeChain),
 			keys: known.map(([hex, fingerprint, origin]) => ({ fingerprint, hex, trust: toTrust(origin) })),
 			meta: length,
-			faults: listBundleFaults(index)
+			faults: index.faults
 		};
 	}
 
@@ -152,7 +166,10 @@ class PageEngine implements Engine {
 		if (query.chain !== null) {
 			const chain = this.requireChain(query.chain);
 			if (query.isDeep) await chain.ensureScanned(opened.tools);
-			else await chain.waitForRows(opened.tools);
+			chain.begin(opened.tools);
+			if (isUnfiltered(query) && !chain.isDone && chain.countExpected() > 0)
+				return findPartly(chain, query, opened.tools);
+			await chain.waitForRows(opened.tools);
 			const matches = await this.findDeep(opened, query, [chain]);
 			return { ...searchRecords(listRecords(chain), { ...query, matches }), isPartial: !chain.isDone };
 		}
@@ -164,16 +181,21 @@ class PageEngine implements Engine {
 	async detail(id: string, position: number): Promise<RecordView> {
 		const chain = this.requireChain(id);
 		const { tools } = this.requireOpened();
-		await chain.waitForRows(tools);
-		if (position >= chain.index.count) await chain.ensureScanned(tools);
-		if (position >= chain.index.count) throw new Error(`The chain has no record ${position}.`);
-		const record = this.verifier.record(await this.readRecord(chain, position));
+		chain.begin(tools);
+		let location = chain.isDone ? null : await chain.locate(position, tools);
+		if (!location && position >= chain.index.count) await chain.ensureScanned(tools);
+		location ??= await chain.locate(position, tools);
+		if (!location) throw new Error(`The chain has no record ${position}.`);
+		const record = this.verifier.record(await this.readRecord(chain, position, location));
 		const checks = record.verdict;
 		checks[4] = checkPostQuantum(checks, tools.pq, tools.ownKeys, () => record);
-		const isLinked = checks[0] === position && checks[1] === chain.index.getHash(position - 1);
-		chain.index.setMarks(position, checks, isLinked);
+		const isIndexed = position < chain.index.count;
+		const isLinked = isIndexed
+			? checks[0] === position && checks[1] === chain.index.getHash(position - 1)
+			: location.row.marks.link === true;
+		if (isIndexed) chain.index.setMarks(position, checks, isLinked);
 		return {
-			...chain.index.getRow(id, position),
+			...(isIndexed ? chain.index.getRow(id, position) : location.row),
 			hash: checks[2],
 			canonical: record.canonical,
 			sections: parseSections(record.canonical),
@@ -198,7 +220,13 @@ class PageEngine implements Engine {
 		if (opened.meta && opened.meta !== chain)
 			await opened.meta.ensureScanned(opened.tools).catch(() => undefined);
 		await chain.scan(opened.tools, onProgress);
-		return evaluateChain(chain, { ...opened, verifier: this.verifier });
+		return evaluateChain(chain, opened.input);
+	}
+
+	async evaluate(): Promise<BundleVerdict> {
+		const { chains, meta, tools, input } = this.requireOpened();
+		await scanAll([...(meta ? [meta] : []), ...chains.values()], tools);
+		return evaluateBundle(input);
 	}
 
 	async use(id: string): Promise<UseSpan[]> {
@@ -216,13 +244,8 @@ class PageEngine implements Engine {
 		const { meta, chains, tools } = opened;
 		if (!meta) return null;
 		await meta.ensureScanned(tools);
-		const verdict = evaluateChain(meta, { ...opened, verifier: this.verifier });
-		for (const chain of chains.values()) {
-			await chain.ensureScanned(tools).catch((problem: unknown) => {
-				if (problem instanceof ClosedError) throw problem;
-				chain.stopped = problem instanceof Error ? problem.message : String(problem);
-			});
-		}
+		const verdict = evaluateChain(meta, opened.input);
+		await scanAll([...chains.values()], tools);
 		return { verdict, rows: compareWithMeta(meta, verdict, [...chains.values()]) };
 	}
 
@@ -258,8 +281,11 @@ class PageEngine implements Engine {
 	}
 
 	/** The bytes of a record, read again, or the changed ones where it was changed for show. */
-	private async readRecord(chain: ScannedChain, position: number): Promise<Uint8Array> {
-		const { offset, length } = chain.index.getPlace(position);
+	private async readRecord(
+		chain: ScannedChain,
+		position: number,
+		{ offset, length } = chain.index.getPlace(position)
+	): Promise<Uint8Array> {
 		const bytes = await this.requireOpened().tools.files.slice(chain.file, offset, length);
 		const { tampered } = chain;
 		if (tampered?.position !== position) return bytes;
@@ -344,35 +370,66 @@ class PageEngine implements Engine {
 	}
 }
 
-async function readBundle(files: BundleFiles, isKey: (hex: string) => boolean): Promise<Index> {
+/** Reads those that were not read yet. What cannot be read is said of the chain. */
+async function scanAll(chains: ScannedChain[], tools: ScanTools): Promise<void> {
+	for (const chain of chains) {
+		await chain.ensureScanned(tools).catch((problem: unknown) => {
+			if (problem instanceof ClosedError) throw problem;
+			chain.stopped = problem instanceof Error ? problem.message : String(problem);
+		});
+	}
+}
+
+/** Whose signatures count where nobody says: the home's own in a home, else pinned ones as soon as there is one. */
+function defaultRequirement(isHome: boolean, hasPinned: boolean): string {
+	if (isHome) return 'own';
+	return hasPinned ? 'pinned' : 'any';
+}
+
+async function isThere(files: BundleFiles, name: string): Promise<boolean> {
+	const known = files.has(name);
+	if (known !== null) return known;
+	const stream = await files.open(name);
+	await stream?.cancel();
+	return stream !== null;
+}
+
+function isUnfiltered({ text, type, isFailed, isDeep }: RecordQuery): boolean {
+	return text.trim() === '' && type === null && !isFailed && !isDeep;
+}
+
+/** A window of a chain that is still being read: what is not known yet is left open. */
+async function findPartly(chain: ScannedChain, query: RecordQuery, tools: ScanTools): Promise<SearchResult> {
+	const total = chain.countExpected();
+	const count = Math.max(0, Math.min(query.limit, total - query.offset));
+	const positions = Array.from({ length: count }, (_, at) =>
+		query.order === 'oldest' ? query.offset + at : total - 1 - query.offset - at
+	);
+	const rows = await chain.getRows(positions, tools);
+	return { total, rows, types: chain.computeStats().types, isPartial: true };
+}
+
+async function readBundle(files: BundleFiles, verifier: Verifier): Promise<Index> {
 	const text = await readText(files, 'index.json');
 	if (text === null)
 		throw new EngineError('no_bundle', 'There is no index.json here, so this is no bundle of chains.');
 	try {
-		return readIndex(text, isKey);
+		return verifier.setIndex(text);
 	} catch (problem) {
 		const why = problem instanceof Error ? problem.message : String(problem);
 		throw new EngineError('no_bundle', `index.json is not the index of a bundle: ${why}`);
 	}
 }
 
-function listBundleFaults({ contradictions, ambiguous, refused }: Index): BundleFault[] {
-	const toFaults = (code: BundleFault['code'], messages: string[]) =>
-		messages.map((message) => ({ code, message }));
-	return [
-		...toFaults('contradiction', contradictions),
-		...toFaults('ambiguous_chain', ambiguous),
-		...toFaults('key_refused', refused)
-	];
-}
-
 interface LocalKeys {
 	keys: [string, string][];
 	pq: Uint8Array | null;
 	isHome: boolean;
+	/** The names of the files, where the viewer lists them. */
+	files: string[] | null;
 }
 
-const NO_KEYS: LocalKeys = { keys: [], pq: null, isHome: false };
+const NO_KEYS: LocalKeys = { keys: [], pq: null, isHome: false, files: null };
 
 /** The keys that this machine knows: its own, those its user pinned, and its post-quantum key where it has one. */
 async function readLocalKeys(files: BundleFiles): Promise<LocalKeys> {
@@ -383,7 +440,14 @@ async function readLocalKeys(files: BundleFiles): Promise<LocalKeys> {
 	const keys: [string, string][] = typeof own === 'string' ? [[own, 'own']] : [];
 	for (const pin of Array.isArray(pinned) ? pinned : [])
 		if (typeof pin === 'string') keys.push([pin, 'pinned']);
-	return { keys, pq: typeof pq === 'string' ? unhex(pq, 1952) : null, isHome: at(known, 'place') === 'home' };
+	const listed = at(known, 'files');
+	const isHome = at(known, 'place') === 'home';
+	return {
+		keys,
+		pq: typeof pq === 'string' ? unhex(pq, 1952) : null,
+		isHome,
+		files: Array.isArray(listed) && !isHome ? listed.filter((name) => typeof name === 'string') : null
+	};
 }
 
 function summarizeChain({ id, listed, claim }: ScannedChain): ChainSummary {

@@ -1,4 +1,4 @@
-import { parse, Float, Int, TooDeep, type Json } from '$lib/seal/json';
+import { parse, Float, Int, TooDeep, type Json } from './exactJson';
 
 /** The content as plain data. Integers that a double cannot hold are given as their digits. */
 export function parseSections(canonical: string): Record<string, unknown> | null {

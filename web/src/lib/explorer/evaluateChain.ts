@@ -1,70 +1,70 @@
-import type { Index } from '$lib/seal/bundle';
-import { latest } from './metaCompare';
-import { isSameConversation } from './metaRows';
 import type { ScannedChain } from './scannedChain';
-import type { Verdict, VerdictFinding, VerdictLevel } from './types';
-import type { Verifier } from './verifier';
+import type { BundleVerdict, Verdict } from './types';
+import type { Evaluated, Verifier } from './verifier';
 
-interface Evaluated {
-	level: VerdictLevel;
-	require: string;
-	findings: VerdictFinding[];
-}
-
+/** What a verdict is made of, beside the records that the verifier took in. */
 export interface EvaluationInput {
 	verifier: Verifier;
-	index: Index;
+	chains: ReadonlyMap<string, ScannedChain>;
 	meta: ScannedChain | null;
-	require: 'pinned' | 'any';
+	require: string;
+	isExplicit: boolean;
 	isHome: boolean;
+	noted: [count: number, hash: string][];
+	unlisted: string[];
+	unreadableFiles: [file: string, why: string][];
 }
 
 /** The verdict on one chain by the program's own rules: its records, what is claimed of it, and what the meta-chain says. */
 export function evaluateChain(chain: ScannedChain, input: EvaluationInput): Verdict {
-	const { verifier, meta, require, isHome } = input;
-	const isMeta = chain === meta;
-	const name = isMeta ? 'meta' : chain.id;
-	const believed = meta?.metaEntries.slice(0, meta.folded?.verified ?? 0).filter((entry) => entry !== null);
-	const entry = isMeta ? undefined : latest(believed ?? []).find((one) => isSameConversation(chain, one));
-	const counts = entry ? [...entry.earlier, { count: entry.count, head: entry.head }] : [];
-	const mismatch = chain.isMissing || chain.stopped !== null ? null : chain.findContradiction();
-	const isThere = !chain.isMissing && (chain.stopped === null || chain.index.count > 0);
-	const at = (scanned: ScannedChain, wanted: number[]) =>
-		wanted.map((count) => [count, scanned.index.getHash(count - 1) ?? '']);
-	const evaluated = verifier.evaluate<Evaluated>({
-		require,
-		chains: [
-			...(isThere
-				? [
-						{
-							id: chain.id,
-							name,
-							is_meta: isMeta,
-							is_home: isHome,
-							at: at(
-								chain,
-								counts.map(({ count }) => count)
-							)
-						}
-					]
-				: []),
-			...(meta && !isMeta && !meta.isMissing
-				? [{ id: meta.id, name: 'meta', is_meta: true, is_home: isHome, at: [] }]
-				: [])
-		],
-		claims: mismatch ? [['contradiction', name, capitalize(mismatch)]] : [],
-		expectations: [
-			...counts.map(({ count, head }) => ['meta_entry', name, count, head]),
-			...(chain.isMissing ? [['index', name, chain.claim?.length ?? 0, chain.claim?.head ?? null]] : [])
-		],
-		unreadable: chain.stopped === null ? [] : [[name, chain.stopped]]
-	});
-	const findings = evaluated.findings;
-	const { level } = evaluated;
+	const isMeta = chain === input.meta;
+	const { level, findings, require, chains } = evaluate(input, [chain], isMeta ? 'meta' : chain.id);
 	const decisive = level === 'valid' ? undefined : findings.find((one) => one.level === level);
-	return { ...chain.verdict(), level, reason: decisive?.message ?? '', findings, require: evaluated.require };
+	const name = isMeta ? 'meta' : chains.find((one) => one.name !== 'meta')?.name;
+	const position = name !== undefined && decisive?.chain === name ? decisive.position : null;
+	return {
+		...chain.verdict(),
+		level,
+		reason: decisive?.message ?? '',
+		findings,
+		require,
+		position: level === 'invalid' ? position : null
+	};
 }
 
-function capitalize(text: string): string {
-	return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+/** The verdict on all chains, which were read before. */
+export function evaluateBundle(input: EvaluationInput): BundleVerdict {
+	const { level, exit, require, findings } = evaluate(input, [...input.chains.values()], null);
+	return { level, exit, require, findings };
+}
+
+function evaluate(input: EvaluationInput, chains: ScannedChain[], only: string | null): Evaluated {
+	const { verifier, meta } = input;
+	const all = [...new Set(meta ? [meta, ...chains] : chains)].map((chain): [string, ScannedChain] => [
+		chain === meta ? 'meta' : chain.id,
+		chain
+	]);
+	const wanted = verifier.wanted();
+	const hashes = (chain: ScannedChain, counts: number[]) =>
+		Object.fromEntries(
+			counts.flatMap((count): [number, string][] => {
+				const hash = chain.index.getHash(count - 1);
+				return hash === null ? [] : [[count, hash]];
+			})
+		);
+	return verifier.evaluate({
+		require: input.require,
+		is_explicit: input.isExplicit,
+		only,
+		is_home: input.isHome,
+		missing: all.filter(([, chain]) => chain.isMissing).map(([id]) => id),
+		unreadable: Object.fromEntries(
+			all.flatMap(([id, { stopped, isMissing }]) => (stopped === null || isMissing ? [] : [[id, stopped]]))
+		),
+		at: Object.fromEntries(all.map(([id, chain]) => [id, hashes(chain, wanted[id] ?? [])])),
+		time_breaks: Object.fromEntries(all.map(([id, chain]) => [id, chain.timeBreaks])),
+		noted: input.noted,
+		unlisted: input.unlisted,
+		unreadable_files: input.unreadableFiles
+	});
 }

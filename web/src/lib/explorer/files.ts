@@ -10,6 +10,12 @@ export interface BundleFiles {
 	slice(name: string, offset: number, length: number): Promise<Uint8Array>;
 	/** Whether a file is there, where that is known without asking for it. */
 	has(name: string): boolean | null;
+	/** How long a file is, where that can be told without reading it. */
+	size(name: string): Promise<number | null>;
+	/** All names, where they are known. */
+	names(): string[] | null;
+	/** Takes all names from somebody who knows them. */
+	know(names: string[]): void;
 }
 
 export function openFiles(source: BundleSource, stop: AbortSignal): BundleFiles {
@@ -20,9 +26,9 @@ export function openFiles(source: BundleSource, stop: AbortSignal): BundleFiles 
 		case 'url':
 			return filesFromUrl(source.base, stop, {});
 		case 'folder':
-			return filesFromBlobs((name) => getOwnMember(source.files, name));
+			return filesFromBlobs(Object.keys(source.files), (name) => getOwnMember(source.files, name));
 		case 'page':
-			return filesFromBlobs((name) => {
+			return filesFromBlobs(Object.keys(source.files), (name) => {
 				const text = getOwnMember(source.files, name);
 				if (text !== undefined && !blobs.has(name)) blobs.set(name, new Blob([text]));
 				return blobs.get(name);
@@ -35,10 +41,13 @@ function getOwnMember<T>(files: Record<string, T>, name: string): T | undefined 
 	return Object.hasOwn(files, name) ? files[name] : undefined;
 }
 
-function filesFromBlobs(find: (name: string) => Blob | undefined): BundleFiles {
+function filesFromBlobs(names: string[], find: (name: string) => Blob | undefined): BundleFiles {
 	return {
+		names: () => names,
+		know: () => undefined,
 		open: (name) => Promise.resolve(find(name)?.stream() ?? null),
 		has: (name) => find(name) !== undefined,
+		size: (name) => Promise.resolve(find(name)?.size ?? null),
 		async slice(name, offset, length) {
 			const part = find(name)?.slice(offset, offset + length);
 			return part ? new Uint8Array(await part.arrayBuffer()) : new Uint8Array(0);
@@ -47,6 +56,7 @@ function filesFromBlobs(find: (name: string) => Blob | undefined): BundleFiles {
 }
 
 function filesFromUrl(base: string, stop: AbortSignal, headers: Record<string, string>): BundleFiles {
+	let known: string[] | null = null;
 	const folder = base.endsWith('/') ? base : `${base}/`;
 	const request = async (name: string, more: Record<string, string>): Promise<Response | null> => {
 		const address = folder + encodeURIComponent(name);
@@ -63,8 +73,16 @@ function filesFromUrl(base: string, stop: AbortSignal, headers: Record<string, s
 		return answer;
 	};
 	return {
-		has: () => null,
+		has: (name) => known && known.includes(name),
+		names: () => known,
+		know: (names) => void (known = names),
 		open: async (name) => (await request(name, {}))?.body ?? null,
+		async size(name) {
+			const answer = await request(name, { range: 'bytes=0-0' });
+			await answer?.body?.cancel();
+			const total = /\/(\d+)$/.exec(answer?.headers.get('content-range') ?? '')?.[1];
+			return answer?.status === 206 && total !== undefined ? Number(total) : null;
+		},
 		async slice(name, offset, length) {
 			const answer = await request(name, { range: `bytes=${offset}-${offset + length - 1}` });
 			if (answer?.status === 206) return new Uint8Array(await answer.arrayBuffer());
@@ -99,3 +117,18 @@ export async function readText(files: BundleFiles, name: string): Promise<string
 	const bytes = await new Response(stream).arrayBuffer();
 	return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
 }
+
+/** Files of chains that the index does not list, where all files are known. */
+export async function findUnlisted(files: BundleFiles, ids: string[]): Promise<string[]> {
+	const listed = new Set(['index.json', 'meta.json', 'heads.json', ...ids.map((id) => `${id}.json`)]);
+	const others = (files.names() ?? []).filter((name) => name.endsWith('.json') && !name.includes('/'));
+	const unlisted: string[] = [];
+	for (const name of others.filter((name) => !listed.has(name)).sort()) {
+		const start = new TextDecoder().decode(await files.slice(name, 0, START_LENGTH));
+		if (start.includes('"capsules"')) unlisted.push(name);
+	}
+	return unlisted;
+}
+
+/** A chain file names its records this early. */
+const START_LENGTH = 64 << 10;

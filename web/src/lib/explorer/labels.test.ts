@@ -7,6 +7,7 @@ const verdict: Verdict = {
 	level: 'valid',
 	reason: '',
 	findings: [],
+	position: null,
 	require: 'any',
 	isIntact: true,
 	checked: 1200,
@@ -42,7 +43,8 @@ test.each([
 	['unreadable', [finding('unreadable', 'unreadable', null)], 'bad', '–', 'cannot be read']
 ] as const)('the level %s has a colour, a sign and a word', (level, findings, tone, sign, name) => {
 	const reason = findings.length > 0 ? 'Because.' : '';
-	const label = describeVerdict({ ...verdict, level, reason, findings: [...findings] });
+	const position = findings[0]?.position ?? null;
+	const label = describeVerdict({ ...verdict, level, reason, position, findings: [...findings] });
 	expect(label).toMatchObject({ tone, sign, name });
 	expect(label.explained).toBe(reason || '1,200 records checked, signed by keys that you pinned.');
 });

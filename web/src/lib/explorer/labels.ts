@@ -1,5 +1,14 @@
 import { formatCount, formatPlural } from '$lib/ui/format';
-import type { RecordMarks, MetaState, MetaView, Progress, Trust, Verdict } from './types';
+import type {
+	RecordMarks,
+	MetaState,
+	MetaView,
+	Progress,
+	Trust,
+	Verdict,
+	VerdictFinding,
+	VerdictLevel
+} from './types';
 
 /** What the Explorer says, and in which tone. */
 export type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'info' | 'accent';
@@ -61,10 +70,8 @@ export const META_STATE_LABELS: Record<MetaState, StatusLabel> = {
 
 /** The record that is broken. Null where it is the whole chain that is not as something says. */
 export function findBrokenPosition(verdict: Verdict | null | undefined): number | null {
-	if (verdict?.level !== 'invalid') return null;
-	const finding = verdict.findings.find(({ level }) => level === 'invalid');
-	const position = finding?.position ?? verdict.brokenAt;
-	return position !== null && position < verdict.length ? position : null;
+	const position = verdict?.position ?? null;
+	return verdict && position !== null && position < verdict.length ? position : null;
 }
 
 /** Why something is not proven, in a few words; the sentence of the finding stands beside it. */
@@ -83,11 +90,22 @@ const NOT_PROVEN: Record<string, string> = {
 /** A verdict in the words of the command line. A colour is never the only sign. */
 export function describeVerdict(verdict: Verdict | undefined): StatusLabel {
 	if (!verdict) return { tone: 'plain', sign: '○', name: 'not verified yet', explained: '' };
-	const { level, reason, findings } = verdict;
-	const explained = [reason, ...verdict.notes].filter((text) => text !== '').join(' ');
+	const { level, reason, findings, notes } = verdict;
+	const label = describeLevel(level, findings, findBrokenPosition(verdict));
+	const explained = [reason, ...notes].filter((text) => text !== '').join(' ');
+	return { ...label, explained: explained || (level === 'valid' ? describeChecked(verdict) : '') };
+}
+
+/** The colour, the sign and the words of a level. */
+export function describeLevel(
+	level: VerdictLevel,
+	findings: VerdictFinding[],
+	position: number | null = null
+): StatusLabel {
+	const explained = '';
 	switch (level) {
 		case 'valid':
-			return { tone: 'good', sign: '✓', name: 'valid', explained: explained || describeChecked(verdict) };
+			return { tone: 'good', sign: '✓', name: 'valid', explained };
 		case 'unverified': {
 			const code = findings.find((one) => one.level === level)?.code ?? '';
 			const why = NOT_PROVEN[code] ?? code.replaceAll('_', ' ');
@@ -98,13 +116,8 @@ export function describeVerdict(verdict: Verdict | undefined): StatusLabel {
 		case 'unreadable':
 			return { tone: 'bad', sign: '–', name: 'cannot be read', explained };
 		case 'invalid': {
-			const position = findBrokenPosition(verdict);
-			return {
-				tone: 'bad',
-				sign: '✗',
-				name: position === null ? 'broken' : `broken at #${position}`,
-				explained
-			};
+			const name = position === null ? 'broken' : `broken at #${position}`;
+			return { tone: 'bad', sign: '✗', name, explained };
 		}
 	}
 }
@@ -114,9 +127,34 @@ function describeChecked({ length, signers }: Verdict): string {
 	return `${formatPlural(length, 'record')} checked, signed by ${whose}.`;
 }
 
+/** A level in one word, beside a finding. */
+export const LEVEL_LABELS: Record<VerdictLevel, string> = {
+	valid: 'note',
+	unverified: 'not proven',
+	unreadable: 'cannot be read',
+	incomplete: 'incomplete',
+	invalid: 'broken'
+};
+
+/** Whose signatures count. */
+export function describeRequirement(require: string): string {
+	switch (require) {
+		case 'own':
+			return 'Only the keys of this machine count.';
+		case 'pinned':
+			return 'Only keys that you pinned, and your own, count.';
+		case 'known':
+			return 'Only keys that this machine knows count.';
+		default:
+			return 'You pinned no key, so the key of any signer counts.';
+	}
+}
+
 /** Until the end there is no verdict, only how far it is. */
-export function describeProgress({ done, total }: Progress): string {
-	return total > 0 ? `${formatCount(done)} of ${formatCount(total)} checked` : 'Reading…';
+export function describeProgress({ done, total, bytes }: Progress): string {
+	if (total === 0) return 'Reading…';
+	const read = bytes >= 1e6 ? `, ${formatCount(Math.round(bytes / 1e6))} MB` : '';
+	return `${formatCount(done)} of ${formatCount(total)} checked${read}`;
 }
 
 export interface MarkLabel {

@@ -14,7 +14,9 @@ export interface MetaEntry {
 
 /** The conversation that a record of the meta-chain is about; null when it records something else. */
 export function toMetaEntry(conversation: Conversation | null, sealedAt: string | null): MetaEntry | null {
-	const [tool, session, head, count] = conversation?.[2] ?? [];
+	const result = conversation?.[2];
+	if (result?.['kind'] !== 'conversation_seal') return null;
+	const { tool, session_id: session, head_hash: head, capsule_count: count } = result;
 	if (typeof tool !== 'string' || typeof session !== 'string' || typeof head !== 'string') return null;
 	if (typeof count !== 'number' || !Number.isInteger(count) || count < 0) return null;
 	return { tool, session, head, count, sealedAt, earlier: [] };

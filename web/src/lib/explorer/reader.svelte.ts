@@ -6,6 +6,7 @@ import type {
 	MetaView,
 	Progress,
 	BundleSource,
+	BundleVerdict,
 	TamperDemo,
 	Verdict
 } from './types';
@@ -21,6 +22,8 @@ export class BundleReader {
 	bundle = $state.raw<Bundle | null>(null);
 	meta = $state.raw<MetaView | null>(null);
 	isMetaDone = $state(false);
+	/** The verdict on everything; null until all is read, and while a record is changed for show. */
+	whole = $state.raw<BundleVerdict | null>(null);
 	progress = $state.raw<Progress | null>(null);
 	pins = $state.raw<string[]>(loadPins());
 	/** Counts up whenever rows may look different than before. */
@@ -138,10 +141,18 @@ export class BundleReader {
 		if (visit !== this.#visit) return;
 		this.meta = meta;
 		this.isMetaDone = true;
+		await this.#evaluate(visit);
+	}
+
+	async #evaluate(visit: number): Promise<void> {
+		if (this.tampered.size > 0) return void (this.whole = null);
+		const whole = await this.engine.evaluate().catch(() => null);
+		if (visit === this.#visit && this.tampered.size === 0) this.whole = whole;
 	}
 
 	async #afterChange(chain: string): Promise<Verdict | null> {
 		this.revision++;
+		this.whole = null;
 		const verdict = await this.verify(chain);
 		void this.compareMeta();
 		return verdict;
@@ -178,6 +189,7 @@ export class BundleReader {
 	#reset(): void {
 		for (const collection of [this.verdicts, this.stats, this.failures, this.tampered]) collection.clear();
 		this.meta = null;
+		this.whole = null;
 		this.isMetaDone = false;
 		this.progress = null;
 		this.revision++;

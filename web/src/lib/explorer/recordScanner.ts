@@ -1,7 +1,18 @@
-import { parse } from '$lib/seal/json';
+import { parse } from './exactJson';
 
 /** The member of a chain file that holds its records. */
 const RECORDS = 'capsules';
+
+/** The members of a chain file that claim something about its records. */
+const CLAIMS = new Set([
+	'length',
+	'head_hash',
+	'genesis_hash',
+	'all_hashes_ok',
+	'signed_by',
+	'started_at',
+	'ended_at'
+]);
 
 /** Longer values are refused instead of filling the memory, as the program does. */
 const MAX_VALUE_LEN = 256 << 20;
@@ -25,6 +36,8 @@ type State = 'start' | 'first' | 'more' | 'done';
  * or a bundle's chain file. No more than one record is held.
  */
 export class RecordScanner {
+	/** What a chain file says of itself: the members that are compared with its records. */
+	readonly header: Record<string, string> = {};
 	private bytes = new Uint8Array(0);
 	private at = 0;
 	private end = 0;
@@ -121,7 +134,9 @@ export class RecordScanner {
 			this.demand(':');
 			if (name === RECORDS && this.peek() === '[') return true;
 			try {
-				parse(this.text());
+				const text = this.text();
+				parse(text);
+				if (CLAIMS.has(name)) this.header[name] = text;
 			} catch (problem) {
 				throw problem instanceof Error && !(problem instanceof Unreadable)
 					? broken(problem.message)

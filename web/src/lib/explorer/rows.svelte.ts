@@ -14,7 +14,7 @@ export class TimelineRows {
 	leftOut = $state(0);
 	hasLoaded = $state(false);
 	problem = $state.raw<unknown>(null);
-	readonly #chunks = new SvelteMap<number, TimelineRow[]>();
+	readonly #chunks = new SvelteMap<number, (TimelineRow | null)[]>();
 	readonly #underway = new Set<number>();
 	#query: TimelineQuery | null = null;
 	#turn = 0;
@@ -23,7 +23,7 @@ export class TimelineRows {
 	constructor(readonly engine: Engine) {}
 
 	at(index: number): TimelineRow | undefined {
-		return this.#chunks.get(Math.floor(index / CHUNK_SIZE))?.[index % CHUNK_SIZE];
+		return this.#chunks.get(Math.floor(index / CHUNK_SIZE))?.[index % CHUNK_SIZE] ?? undefined;
 	}
 
 	/** Asks another question, or the same again when the answer may be different now. */
@@ -50,7 +50,7 @@ export class TimelineRows {
 	async getRow(index: number): Promise<TimelineRow | undefined> {
 		const known = this.at(index);
 		if (known || !this.#query) return known;
-		return (await this.engine.find({ ...this.#query, offset: index, limit: 1 })).rows[0];
+		return (await this.engine.find({ ...this.#query, offset: index, limit: 1 })).rows[0] ?? undefined;
 	}
 
 	async #fetch(chunk: number, isFirst: boolean): Promise<void> {

@@ -1,15 +1,14 @@
-import type { Listed } from '$lib/seal/bundle';
-import { contradiction, type Claim } from '$lib/seal/claim';
 import type { PqCheck } from '$lib/seal/pq';
 import { BufferStore, cutChunks, type RecordChunk } from './chunks';
 import type { CheckPool } from './checkPool';
 import type { BundleFiles } from './files';
 import { toMetaEntry, type MetaEntry } from './metaCompare';
-import { Unreadable } from './recordScanner';
+import { RecordScanner, Unreadable } from './recordScanner';
 import { RowIndex, toTrust } from './rowIndex';
+import { RowPreview } from './rowPreview';
 import { ClosedError } from './slices';
-import type { ChainStats, Progress, RecordProblem, Trust, Verdict } from './types';
-import type { CheckedRow, Conversation, FoldedChain, RowChecks, Verifier } from './verifier';
+import type { ChainStats, Progress, RecordProblem, TimelineRow, Trust, Verdict } from './types';
+import type { CheckedRow, Claim, Conversation, FoldedChain, Listed, RowChecks, Verifier } from './verifier';
 
 /** Everything that a scan works with. */
 export interface ScanTools {
@@ -45,8 +44,13 @@ export class ScannedChain {
 	/** Whose conversation the first record says this is. */
 	conversation: Conversation | null = null;
 	metaEntries: (MetaEntry | null)[] = [];
-	private signedAt: { first: string | null; last: string | null } = { first: null, last: null };
+	/** Positions whose claimed time is more than ten minutes before that of the record before. */
+	timeBreaks: number[] = [];
+	private clock = NaN;
 	private stop = new AbortController();
+	/** While it is read again, what was read before stays on view. */
+	private before: RowIndex | null = null;
+	private preview: RowPreview | null = null;
 	private scanning: Promise<void> | null = null;
 	private readonly listeners = new Set<(progress: Progress) => void>();
 
@@ -84,6 +88,46 @@ export class ScannedChain {
 		scanned.catch(() => undefined);
 	}
 
+	/** Begins to read it, unless somebody stopped that. */
+	begin(tools: ScanTools): void {
+		if (!this.isDone && this.index.count === 0 && !this.stop.signal.aborted)
+			this.scan(tools).catch(() => undefined);
+	}
+
+	/** How many records there are, as far as anybody says so yet. */
+	countExpected(): number {
+		return Math.max(this.index.count, this.claim?.length ?? 0);
+	}
+
+	/** The rows of positions before all is read; null where nothing is known yet. */
+	async getRows(positions: number[], tools: ScanTools): Promise<(TimelineRow | null)[]> {
+		const find = (position: number) => this.findRow(position);
+		const missing = positions.filter((position) => find(position) === null);
+		const middle = missing[Math.floor(missing.length / 2)];
+		if (middle !== undefined && this.claim?.length) {
+			this.preview ??= new RowPreview(this.id, this.file, this.claim.length, tools.files, tools.pool);
+			await this.preview.ensure(middle).catch(() => undefined);
+		}
+		return positions.map(find);
+	}
+
+	/** Where a record is in the file, and its row; null if nobody knows yet. */
+	async locate(
+		position: number,
+		tools: ScanTools
+	): Promise<{ row: TimelineRow; offset: number; length: number } | null> {
+		const [row] = await this.getRows([position], tools);
+		if (!row) return null;
+		if (position < this.index.count) return { row, ...this.index.getPlace(position) };
+		return this.preview?.get(position) ?? null;
+	}
+
+	private findRow(position: number): TimelineRow | null {
+		if (position < this.index.count) return this.index.getRow(this.id, position);
+		if (this.before && position < this.before.count) return this.before.getRow(this.id, position);
+		return this.preview?.get(position)?.row ?? null;
+	}
+
 	cancel(): void {
 		this.stop.abort();
 	}
@@ -99,19 +143,23 @@ export class ScannedChain {
 		const stream = await tools.files.open(this.file);
 		this.isMissing = stream === null;
 		const fold = tools.nextFold();
+		this.before = this.index.count > 0 ? this.index : null;
 		this.index = new RowIndex();
 		this.stopped = null;
 		this.conversation = null;
 		this.metaEntries = [];
+		[this.timeBreaks, this.clock] = [[], NaN];
+		const scanner = new RecordScanner();
 		try {
-			if (stream) await this.foldChunks(cutChunks(stream, tools.buffers), fold, tools);
+			if (stream) await this.foldChunks(cutChunks(stream, tools.buffers, scanner), fold, tools);
 		} catch (problem) {
 			if (!(problem instanceof Unreadable)) throw problem;
 			this.stopped = problem.message;
 		} finally {
-			this.folded = tools.verifier.endFold(fold, this.id);
+			this.folded = tools.verifier.endFold(fold, this.id, writeHeader(scanner.header));
 		}
 		this.isDone = true;
+		[this.before, this.preview] = [null, null];
 	}
 
 	/** Chunks are checked at once and folded in the order of the file. */
@@ -188,11 +236,10 @@ export class ScannedChain {
 		const position = this.index.count;
 		const [, , , , , , signedAt] = row[2];
 		const conversation = row[3][11];
-		if (position === 0) {
-			this.conversation = conversation;
-			this.signedAt.first = signedAt;
-		}
-		this.signedAt.last = signedAt;
+		if (position === 0) this.conversation = conversation;
+		const time = Date.parse(signedAt ?? '');
+		if (time < this.clock - MAX_STEP_BACK_MS) this.timeBreaks.push(position);
+		if (!Number.isNaN(time)) this.clock = time;
 		if (this.id === 'meta' || conversation?.[2]) {
 			this.metaEntries[position] = toMetaEntry(conversation, signedAt);
 		}
@@ -211,7 +258,7 @@ export class ScannedChain {
 	}
 
 	/** What the page says of the chain: the verdict on its records, and on what was announced of them. */
-	verdict(): Omit<Verdict, 'level' | 'reason' | 'findings' | 'require'> {
+	verdict(): Omit<Verdict, 'level' | 'reason' | 'findings' | 'require' | 'position'> {
 		const folded = this.folded;
 		const faults = this.listFaults();
 		const signers: Record<Trust, number> = { pinned: 0, own: 0, bundled: 0, unknown: 0 };
@@ -239,21 +286,8 @@ export class ScannedChain {
 			return [{ code, message, position: folded.broken_at ?? 0 }];
 		}
 		if (this.stopped !== null) return [{ code: 'chain_unreadable', message: this.stopped, position: total }];
-		const mismatch = this.findContradiction();
+		const mismatch = folded?.contradiction;
 		return mismatch ? [{ code: 'contradiction', message: mismatch, position: total }] : [];
-	}
-
-	/** In what the records contradict what was said of them. */
-	findContradiction(): string | null {
-		const { index, signedAt, claim } = this;
-		if (!claim) return null;
-		const signers = Array.from({ length: index.count }, (_, at) => index.getSigner(at));
-		return contradiction(claim, {
-			length: index.count,
-			first: index.count > 0 ? { hash: index.getHash(0) ?? '', signedAt: signedAt.first } : null,
-			last: index.count > 0 ? { hash: index.getHash(index.count - 1) ?? '', signedAt: signedAt.last } : null,
-			signedBy: new Set(signers.filter((name) => name !== ''))
-		});
 	}
 
 	/** The first record whose hash or link does not hold, in words. */
@@ -284,6 +318,8 @@ export class ScannedChain {
 }
 
 const PROGRESS_MS = 100;
+/** How far claimed times may go back from one record to the next. */
+const MAX_STEP_BACK_MS = 600_000;
 const NOT_TEXT = new Unreadable('The file holds no chain that can be read: it is not UTF-8.');
 
 /** What is known of a signature after the post-quantum one beside it was looked at. */
@@ -298,4 +334,11 @@ export function checkPostQuantum(
 	return pq(checks[2], read().signature_pq)
 		? [null, signed[1], signed[2], false]
 		: ['signature', 'post-quantum signature invalid'];
+}
+
+/** The members of a header, whose values are texts of JSON. */
+function writeHeader(members: Record<string, string>): string {
+	return `{${Object.entries(members)
+		.map(([name, text]) => `${JSON.stringify(name)}:${text}`)
+		.join(',')}}`;
 }

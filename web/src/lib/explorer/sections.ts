@@ -65,6 +65,13 @@ export function getTokens(record: Values | null): TokenCounts | null {
 	return input || output ? { input, output } : null;
 }
 
+/** When the action happened, as the agent claims. */
+export function getActionTime(record: Values | null): string | null {
+	const environment = getObject(getObject(record, 'context'), 'environment');
+	const time = environment['timestamp'];
+	return typeof time === 'string' && !Number.isNaN(Date.parse(time)) ? time : null;
+}
+
 /** How the action was allowed, and by which model it was thought out. */
 export function getChips(record: Values | null): {
 	authority: string;

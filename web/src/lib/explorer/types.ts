@@ -48,7 +48,7 @@ export interface Bundle {
 }
 
 export interface BundleFault {
-	code: 'contradiction' | 'ambiguous_chain' | 'key_refused';
+	code: 'contradiction' | 'listed_twice' | 'key_refused';
 	message: string;
 }
 
@@ -124,6 +124,8 @@ export interface Verdict {
 	/** The sentence that decided the level; empty where it is valid. */
 	reason: string;
 	findings: VerdictFinding[];
+	/** The record that decided the level; null where it is no record of this chain. */
+	position: number | null;
 	/** Whose signatures count: `pinned` as soon as the reader pinned a key, else `any`. */
 	require: string;
 	isIntact: boolean;
@@ -137,6 +139,24 @@ export interface Verdict {
 	signers: Record<Trust, number>;
 	/** What was not checked, or looks odd, in sentences. */
 	notes: string[];
+}
+
+/** The verdict on everything that is open. */
+export interface BundleVerdict {
+	level: VerdictLevel;
+	/** The exit status of the command line for the same. */
+	exit: number;
+	require: string;
+	/** The worst first. */
+	findings: VerdictFinding[];
+}
+
+/** What a reader asks for beyond the defaults of the page. */
+export interface ReaderRequest {
+	own?: string[];
+	require?: 'own' | 'pinned' | 'known' | 'any';
+	/** Heads of the meta-chain that were noted elsewhere: how many records, and the hash of the last one. */
+	metaHeads?: [count: number, hash: string][];
 }
 
 export interface Progress {
@@ -164,7 +184,8 @@ export interface RecordQuery {
 
 export interface SearchResult {
 	total: number;
-	rows: TimelineRow[];
+	/** Null where a chain is not read that far yet. */
+	rows: (TimelineRow | null)[];
 	/** How many there are of each type, for the filter. */
 	types: Record<string, number>;
 	/** How many chains were not looked through: they cannot be read, or all together would be too much. */
@@ -219,12 +240,14 @@ export interface MetaView {
 
 /** The engine as the pages see it, whether it runs in a worker or beside them. */
 export interface Engine {
-	open(source: BundleSource, pinned: string[]): Promise<Bundle>;
+	open(source: BundleSource, pinned: string[], wishes?: ReaderRequest): Promise<Bundle>;
 	/** Loads a chain if it is not there yet. */
 	load(chain: string, onProgress?: (progress: Progress) => void): Promise<ChainStats>;
 	find(query: RecordQuery): Promise<SearchResult>;
 	detail(chain: string, position: number): Promise<RecordView>;
 	verify(chain: string, onProgress?: (progress: Progress) => void): Promise<Verdict>;
+	/** The verdict on all chains and on what is said of them. Reads what was not read yet. */
+	evaluate(): Promise<BundleVerdict>;
 	/** Durations and tokens over time. */
 	use(chain: string): Promise<UseSpan[]>;
 	/** Stops reading a chain. What was checked stays on view, without a verdict. */

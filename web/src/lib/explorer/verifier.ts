@@ -1,3 +1,5 @@
+import type { BundleFault, VerdictFinding, VerdictLevel } from './types';
+
 /** The program's own verifier, one instance of its WebAssembly module. */
 interface Exports {
 	memory: WebAssembly.Memory;
@@ -5,6 +7,8 @@ interface Exports {
 	capsid_output(): number;
 	capsid_output_len(): number;
 	capsid_hash(): void;
+	capsid_set_index(): void;
+	capsid_set_heads(): void;
 	capsid_set_keys(): void;
 	capsid_set_words(): void;
 	capsid_check(): void;
@@ -12,6 +16,7 @@ interface Exports {
 	capsid_record(): void;
 	capsid_fold(chain: number): void;
 	capsid_end_fold(chain: number): void;
+	capsid_wanted(): void;
 	capsid_evaluate(): void;
 }
 
@@ -41,12 +46,65 @@ export type RowFacets = [
 	conversation: Conversation | null
 ];
 
-/** Whose conversation a record is of, and what a record of the meta-chain says of one. */
-export type Conversation = [
-	domain: unknown,
-	session: unknown,
-	entry: [tool: unknown, session: unknown, head: unknown, count: unknown] | null
-];
+/** Whose conversation a record is of, and what a record of the meta-chain says of one, or of a key. */
+export type Conversation = [domain: unknown, session: unknown, result: Record<string, unknown> | null];
+
+/** What a bundle says about a chain besides the records themselves. What has another type than it should says nothing. */
+export interface Claim {
+	length: number | null;
+	head: string | null;
+	genesis: string | null;
+	hashesOk: boolean | null;
+	signedBy: string[] | null;
+	startedAt: string | null;
+	endedAt: string | null;
+}
+
+/** A chain that an index lists. */
+export interface Listed {
+	id: string;
+	/** Whether the id can only mean a file in the same folder. */
+	isPlain: boolean;
+	tool: string | null;
+	session: string | null;
+	title: string | null;
+	claim: Claim;
+}
+
+/** What the index of a bundle says, and in what it contradicts itself. */
+export interface Index {
+	generatedAt: string | null;
+	chains: Listed[];
+	/** What it claims about the meta-chain; null where nothing is. */
+	meta: Claim | null;
+	/** In lowercase digits. */
+	keys: string[];
+	faults: BundleFault[];
+}
+
+/** What is asked for, and what the page knows beside the records. */
+export interface VerdictQuestion {
+	require: string;
+	is_explicit: boolean;
+	/** One chain alone, and the meta-chain. */
+	only: string | null;
+	is_home: boolean;
+	missing: string[];
+	unreadable: Record<string, string>;
+	at: Record<string, Record<number, string>>;
+	time_breaks: Record<string, number[]>;
+	noted: [count: number, hash: string][];
+	unlisted: string[];
+	unreadable_files: [file: string, why: string][];
+}
+
+export interface Evaluated {
+	level: VerdictLevel;
+	exit: number;
+	require: string;
+	findings: VerdictFinding[];
+	chains: { name: string; level: VerdictLevel }[];
+}
 
 /** A record of a chunk; null where its bytes are no text. */
 export type CheckedRow = [start: number, length: number, checks: RowChecks, facets: RowFacets];
@@ -66,6 +124,8 @@ export interface FoldedChain {
 	failure: [code: string, message: string] | null;
 	signers: Record<string, [count: number, trust: string]>;
 	notes: string[];
+	/** In what the records contradict what the index says of them. */
+	contradiction: string | null;
 }
 
 export type VerifierKey = [hex: string, fingerprint: string, origin: string, isOwn: boolean];
@@ -82,6 +142,20 @@ export class Verifier {
 
 	hash(text: string): string {
 		return this.#text('capsid_hash', encoder.encode(text));
+	}
+
+	/** Takes an index in place of everything that was read before. Throws what is wrong with it. */
+	setIndex(text: string): Index {
+		const [problem, index] = JSON.parse(this.#text('capsid_set_index', encoder.encode(text))) as
+			| [string, null]
+			| [null, Index];
+		if (problem !== null) throw new Error(problem);
+		return index;
+	}
+
+	/** Takes head statements. Returns what is wrong with the document. */
+	setHeads(text: string): string | null {
+		return JSON.parse(this.#text('capsid_set_heads', encoder.encode(text))) as string | null;
 	}
 
 	/** Takes the keys that signatures are checked with. Returns those that are keys, in the order of their digits. */
@@ -108,13 +182,19 @@ export class Verifier {
 		this.#call('capsid_fold', rows, chain);
 	}
 
-	endFold(chain: number, id: string): FoldedChain {
-		this.#call('capsid_end_fold', encoder.encode(id), chain);
+	/** Ends a chain. The header is what its own file says of it, as JSON. */
+	endFold(chain: number, id: string, header: string): FoldedChain {
+		this.#call('capsid_end_fold', encoder.encode(JSON.stringify([id, header])), chain);
 		return JSON.parse(decoder.decode(this.#output())) as FoldedChain;
 	}
 
-	evaluate<T>(input: unknown): T {
-		return JSON.parse(this.#text('capsid_evaluate', encoder.encode(JSON.stringify(input)))) as T;
+	/** The lengths of each chain at which its hash is needed. */
+	wanted(): Record<string, number[]> {
+		return JSON.parse(this.#text('capsid_wanted', new Uint8Array(0))) as Record<string, number[]>;
+	}
+
+	evaluate(question: VerdictQuestion): Evaluated {
+		return JSON.parse(this.#text('capsid_evaluate', encoder.encode(JSON.stringify(question)))) as Evaluated;
 	}
 
 	#text(name: keyof Exports & `capsid_${string}`, input: Uint8Array): string {

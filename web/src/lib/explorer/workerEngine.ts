@@ -46,11 +46,12 @@ export function createWorkerEngine(worker: Worker): Engine {
 		});
 
 	return {
-		open: (source, pinned) => send('open', [source, pinned]),
+		open: (source, pinned, wishes) => send('open', [source, pinned, wishes]),
 		load: (chain, onProgress) => send('load', [chain], onProgress),
 		find: (query) => send('find', [query]),
 		detail: (chain, position) => send('detail', [chain, position]),
 		verify: (chain, onProgress) => send('verify', [chain], onProgress),
+		evaluate: () => send('evaluate', []),
 		use: (chain) => send('use', [chain]),
 		cancel: (chain) => send('cancel', [chain]),
 		meta: () => send('meta', []),

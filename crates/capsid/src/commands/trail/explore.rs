@@ -95,7 +95,13 @@ impl TrailViewer {
             TrailViewerSource::Bundle(_) => "bundle",
         };
         let pq = pq_public::public_hex(self.home.root()).ok().flatten();
-        JsonDocument::from_value(&json!({ "own": own, "pq": pq, "pinned": pinned, "place": place }))
+        let files = match &self.source {
+            TrailViewerSource::Home(_) => Vec::new(),
+            TrailViewerSource::Bundle(folder) => json_files(folder),
+        };
+        JsonDocument::from_value(
+            &json!({ "own": own, "pq": pq, "pinned": pinned, "place": place, "files": files }),
+        )
     }
 
     /// A key that cannot be read is no reason to show nothing: `capsid doctor` reports it.
@@ -129,17 +135,23 @@ impl TrailViewer {
     }
 }
 
+/// The names of the files that a page may ask for. Those that the index does not list are named in a verdict.
+fn json_files(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.retain(|name| name.ends_with(".json"));
+    names.sort();
+    names
+}
+
 /// A file of a bundle, as it is stored.
 fn in_folder(folder: &Path, name: &str) -> Result<Option<JsonDocument>> {
     if !is_plain(name) || !name.ends_with(".json") {
         return Ok(None);
     }
     let path = folder.join(name);
-    Ok(capsid_disk::files::open(&path)?.map(|mut file| {
-        JsonDocument::written(move |out| {
-            std::io::copy(&mut file, out).map(drop).map_err(|error| Problem::io("read", &path, &error))
-        })
-    }))
+    let Some(file) = capsid_disk::files::open(&path)? else { return Ok(None) };
+    JsonDocument::from_file(file).map(Some).map_err(|error| Problem::io("read", &path, &error))
 }
 
 /// A part of an address without its escapes, if it is text.

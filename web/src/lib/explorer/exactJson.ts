@@ -155,11 +155,11 @@ class Reader {
 			}
 		}
 		NUMBER.lastIndex = this.at;
-		const found = NUMBER.exec(this.text);
-		if (!found) throw this.wrong(this.at < this.text.length ? 'expected a value' : 'the text ends too early');
+		const match = NUMBER.exec(this.text);
+		if (!match) throw this.wrong(this.at < this.text.length ? 'expected a value' : 'the text ends too early');
 		this.at = NUMBER.lastIndex;
 		// What the pattern leaves over, such as the rest of `01` or `1.`, can follow no value.
-		const [digits, fraction, exponent] = found;
+		const [digits, fraction, exponent] = match;
 		if (fraction !== undefined || exponent !== undefined) return new Float(Number(digits));
 		if (digits.length - (digits.startsWith('-') ? 1 : 0) > MAX_DIGITS) {
 			throw this.wrong(`an integer of more than ${MAX_DIGITS} digits`);
@@ -193,13 +193,13 @@ export function at(value: Json | undefined, ...names: string[]): Json | undefine
 
 /** The text that a chain of member names leads to, if it is one. */
 export function textAt(value: Json | undefined, ...names: string[]): string | null {
-	const found = at(value, ...names);
-	return typeof found === 'string' ? found : null;
+	const match = at(value, ...names);
+	return typeof match === 'string' ? match : null;
 }
 
 /** The same for a count: an integer of 64 bits that is not negative. */
 export function countAt(value: Json | undefined, ...names: string[]): number | null {
-	const found = at(value, ...names);
-	const number = found instanceof Int ? found.small() : null;
+	const match = at(value, ...names);
+	const number = match instanceof Int ? match.small() : null;
 	return number !== null && number >= 0n ? Number(number) : null;
 }
