@@ -146,8 +146,9 @@ impl ChainReader {
         ChainRecords::new(self, tenant).from(sequence)
     }
 
-    pub(super) fn into_connection(self) -> Connection {
-        self.connection
+    /// Whether a private copy is read; one more reader would copy all of it again.
+    pub(crate) fn is_copy(&self) -> bool {
+        self.database.copy.is_some()
     }
 
     /// All records, with the reader inside.
@@ -352,7 +353,7 @@ impl ChainReader {
             select(TableFlavour::Canonical)
         );
         let mut run = || -> rusqlite::Result<usize> {
-            let mut statement = self.connection.prepare_cached(&query)?;
+            let mut statement = self.database.connection.prepare_cached(&query)?;
             let most = i64::try_from(most).unwrap_or(i64::MAX);
             let mut rows = statement.query(params![tenant, first, end, most])?;
             let mut visited = 0;
@@ -378,7 +379,7 @@ impl ChainReader {
             let place = |at: usize| row.get_ref(at).map(|value| value.as_i64().ok());
             Ok((place(0)?, place(1)?, row.get::<_, i64>(2)?, row.get::<_, i64>(3)?))
         };
-        let found = self.connection.query_row(QUERY, [tenant], row);
+        let found = self.database.connection.query_row(QUERY, [tenant], row);
         let (first, last, count, nowhere) = found.map_err(|error| problem("read", &self.path, &error))?;
         // A place that is no number is never among these: the least would not be a number either, or the greatest.
         Ok(first.zip(last).filter(|_| nowhere == 0).map(|(first, last)| (first, last, count.unsigned_abs())))

@@ -80,7 +80,7 @@ pub(super) fn run(
 ) -> Result<Option<ChainVerdict>> {
     let reader = ChainReader::open(path)?;
     let threads = options.threads();
-    let Some(plan) = plan(&reader, tenant, options)?.filter(|_| threads > 1) else {
+    let Some(plan) = plan(&reader, tenant, options)?.filter(|_| threads > 1 && !reader.is_copy()) else {
         return Ok(None);
     };
     let mut readers = vec![reader];
