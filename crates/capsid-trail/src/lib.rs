@@ -6,6 +6,7 @@ pub mod disclosure;
 pub mod install;
 pub mod log;
 mod normalize;
+pub mod otlp;
 pub mod payload;
 pub mod record;
 pub mod redaction;

@@ -2,6 +2,7 @@
 
 mod canonical;
 mod chains;
+mod compact;
 mod disclose;
 mod explore;
 mod export;
@@ -10,19 +11,21 @@ mod import;
 mod inspect;
 mod install;
 mod list;
+mod otlp;
+mod repository;
 pub(super) mod seal;
 mod verify;
 mod verify_meta;
 
 pub(super) use explore::TrailViewer;
 pub(super) use hook::stdin as hook_payload;
-pub(super) use install::{install_paths, program as own_path};
+pub(super) use install::{home_words, install_paths, program as own_path};
 pub(super) use seal::session_paths;
 
 use capsid_model::{Code, Problem, Result};
 use capsid_seal::TrailHome;
 use clap::{Args, Subcommand};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Record what coding agents do in sealed, tamper-evident chains, and prove it to anyone.
 #[derive(Debug, Args)]
@@ -30,7 +33,7 @@ use std::path::PathBuf;
 First steps:
   capsid trail install claude-code       seal every turn from now on
   capsid trail seal --all                seal what is there already
-  capsid trail list                      what was sealed
+  capsid trail list                      what was sealed in this repository
   capsid trail verify --signatures       check every chain: content, links, who signed
   capsid trail explore                   look at them in the browser
   capsid trail export --out bundle       a folder that anybody can verify
@@ -57,6 +60,7 @@ enum TrailCommand {
     VerifyMeta(verify_meta::TrailVerifyMetaArgs),
     Explore(explore::TrailExploreArgs),
     Export(export::TrailExportArgs),
+    Compact(compact::TrailCompactArgs),
     Import(import::TrailImportArgs),
     Canonical(canonical::TrailCanonicalArgs),
     Disclose(disclose::TrailDiscloseArgs),
@@ -67,8 +71,8 @@ pub fn is_hook_call(mut arguments: impl Iterator<Item = String>) -> bool {
     arguments.by_ref().any(|word| word == "trail") && arguments.any(|word| word == "hook")
 }
 
-/// Runs the command.
-pub fn run(arguments: &TrailArgs) -> Result<u8> {
+/// Runs the command. `folder` is where the user works.
+pub fn run(arguments: &TrailArgs, folder: &Path) -> Result<u8> {
     // A hook must not fail, whatever the environment is.
     if let TrailCommand::Hook(hook) = &arguments.action {
         hook::run(hook, arguments.home.as_deref());
@@ -86,12 +90,13 @@ pub fn run(arguments: &TrailArgs) -> Result<u8> {
         TrailCommand::Install(arguments) => install::install(arguments, &home, named),
         TrailCommand::Uninstall(arguments) => install::uninstall(arguments),
         TrailCommand::Seal(arguments) => seal::run(arguments, &home),
-        TrailCommand::List(_) => list::run(&home),
+        TrailCommand::List(arguments) => list::run(arguments, &home, folder),
         TrailCommand::Inspect(arguments) => inspect::run(arguments, &home),
         TrailCommand::Verify(arguments) => verify::run(arguments, &home),
         TrailCommand::VerifyMeta(arguments) => verify_meta::run(arguments, &home),
         TrailCommand::Explore(arguments) => explore::run(arguments, &home),
-        TrailCommand::Export(arguments) => export::run(arguments, &home),
+        TrailCommand::Export(arguments) => export::run(arguments, &home, folder),
+        TrailCommand::Compact(arguments) => compact::run(arguments, &home),
         TrailCommand::Import(arguments) => import::run(arguments, &home),
         TrailCommand::Canonical(arguments) => canonical::run(arguments),
         TrailCommand::Disclose(arguments) => disclose::run(arguments, &home),
