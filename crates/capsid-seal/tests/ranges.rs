@@ -13,7 +13,7 @@ use fastrand::Rng;
 use rusqlite::Connection;
 use std::path::Path;
 
-const RECORDS: usize = 1_300;
+const RECORDS: usize = 700;
 
 #[derive(Default)]
 struct SeenHashes(Vec<String>);
@@ -63,7 +63,7 @@ fn tamper(database: &Connection, random: &mut Rng) -> String {
         format!("UPDATE capsules SET sequence = 9000000000000000000 WHERE sequence = {at}"),
         // As many as a range holds, at one place, so that the range is crowded.
         format!(
-            "DROP INDEX capsid_place; UPDATE capsules SET sequence = {at} WHERE sequence BETWEEN {at} AND {at} + 1200"
+            "DROP INDEX capsid_place; UPDATE capsules SET sequence = {at} WHERE sequence BETWEEN {at} AND {at} + 400"
         ),
         format!("DROP INDEX capsid_place; UPDATE capsules SET sequence = {at} WHERE sequence = {other}"),
     ];
@@ -78,7 +78,7 @@ fn ranges_on_several_threads_come_to_the_verdict_of_reading_in_order() {
     let (whole, path) = (folder.path().join("whole.db"), folder.path().join("chain.db"));
     store::chain(&whole, RECORDS);
     let mut random = seeded_rng();
-    for round in 0..rounds(14, 300) {
+    for round in 0..rounds(9, 300) {
         std::fs::copy(&whole, &path).unwrap();
         let database = Connection::open(&path).unwrap();
         let done = if round == 0 { String::new() } else { tamper(&database, &mut random) };
@@ -92,7 +92,7 @@ fn ranges_on_several_threads_come_to_the_verdict_of_reading_in_order() {
             since,
             threads: random.usize(1..5),
             passes_unknown_signers: random.bool(),
-            watch: [1, 700, RECORDS as u64].into(),
+            watch: [1, 300, RECORDS as u64].into(),
         };
         assert_eq!(in_ranges(&path, &options), in_order(&path, &options), "{done:?} with {options:?}");
         if round == 0 {
