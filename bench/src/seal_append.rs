@@ -25,12 +25,12 @@ const FLOOR: &str = "CREATE TABLE floor (sequence INTEGER PRIMARY KEY, id TEXT, 
 const FLOOR_ROW: &str = "INSERT INTO floor VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
 
 pub fn run() -> Result<Vec<Row>> {
-    let rows = rows()?;
+    let (rows, page_size) = rows()?;
     let [single, group, single_floor, group_floor, theirs] = interleaved([
         ours(SINGLY),
         ours(IN_GROUPS),
-        floor(&rows[..SINGLES], 1),
-        floor(&rows, GROUP),
+        floor(&rows[..SINGLES], 1, page_size),
+        floor(&rows, GROUP, page_size),
         Box::new(|| peer::number(&peer_seals()?, "seconds")),
     ])?;
     let [single, single_floor] = [single, single_floor].map(|time| SINGLES as f64 / time);
@@ -48,7 +48,7 @@ pub fn run() -> Result<Vec<Row>> {
         note: note.to_owned(),
     };
     let floor = "Floor: the same rows, sealed before, into one SQLite table without any index, in write-ahead mode \
-                 with synchronous FULL, on the same disk.";
+                 with synchronous FULL and pages of the same size, on the same disk. It signs nothing.";
     let python = "Python: CapsuleChain.seal_and_store of qp-capsule 1.5.4 into SQLite on the same disk, one commit \
                   each; it has no groups.";
     Ok(vec![
@@ -121,10 +121,12 @@ fn ours(name: &'static str) -> Side<'static> {
     })
 }
 
-fn floor(rows: &[StoredRecord], group: usize) -> Side<'_> {
+/// The floor with pages of the same size as a chain's.
+fn floor(rows: &[StoredRecord], group: usize, page_size: u32) -> Side<'_> {
     Box::new(move || {
         let folder = tempfile::tempdir_in(sealed::data()?)?;
         let mut database = Connection::open(folder.path().join("floor.db"))?;
+        database.pragma_update(None, "page_size", page_size)?;
         database.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
         database.pragma_update(None, "synchronous", "FULL")?;
         database.execute_batch(FLOOR)?;
@@ -152,10 +154,12 @@ fn insert(database: &mut Connection, group: &[StoredRecord]) -> Result<()> {
 }
 
 /// The rows of the floor are those that we store.
-fn rows() -> Result<Vec<StoredRecord>> {
+fn rows() -> Result<(Vec<StoredRecord>, u32)> {
     let folder = tempfile::tempdir_in(sealed::data()?)?;
     append_in_groups(folder.path())?;
-    sealed::load(&folder.path().join(CHAIN))
+    let chain = folder.path().join(CHAIN);
+    let page_size = Connection::open(&chain)?.query_row("PRAGMA page_size", [], |row| row.get(0))?;
+    Ok((sealed::load(&chain)?, page_size))
 }
 
 fn peer_seals() -> Result<serde_json::Value> {

@@ -3,9 +3,8 @@
 use crate::measure::{interleaved, seconds};
 use crate::report::Row;
 use crate::{Result, child, peer, sealed};
-use capsid_seal::chain::ChainReader;
 use capsid_seal::keys::KeySet;
-use capsid_seal::verify::{VerifyOptions, verify};
+use capsid_seal::verify::{VerifyOptions, verify_database};
 use capsid_seal::{PublicKey, StoredRecord};
 use ed25519_dalek::{Signature, VerifyingKey, verify_batch};
 use sha3::{Digest, Sha3_256};
@@ -117,8 +116,8 @@ pub fn verify_in_batches(path: &Path) -> Result<(u64, f64)> {
 
 fn verify_file(path: &Path, batch: bool) -> Result<()> {
     let options = VerifyOptions { signatures: true, batch, ..VerifyOptions::default() };
-    let reader = ChainReader::open(path)?;
-    let verdict = verify(reader.records(None), &options, &KeySet::from_key(sealed::sealer().public()))?;
+    let keys = KeySet::from_key(sealed::sealer().public());
+    let verdict = verify_database(path, None, &options, &keys, &mut ())?;
     match verdict.failure {
         None if verdict.verified == RECORDS => Ok(()),
         None => Err(format!("only {} of {RECORDS} records verified", verdict.verified).into()),

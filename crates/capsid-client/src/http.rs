@@ -69,7 +69,7 @@ impl HttpFailure {
 /// A connection to one hub.
 #[derive(Debug, Clone)]
 pub struct HttpClient {
-    agent: ureq::Agent,
+    pub(crate) agent: ureq::Agent,
     settings: ClientConfig,
 }
 

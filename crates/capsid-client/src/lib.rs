@@ -12,6 +12,7 @@ mod hello;
 pub mod http;
 pub mod identity;
 pub mod node;
+pub mod otlp;
 mod private_file;
 mod proxy;
 mod raw_assets;

@@ -5,5 +5,6 @@ mod common;
 mod file_transport;
 mod hostile_hub;
 mod identity;
+mod otlp;
 mod proxies;
 mod secrets;

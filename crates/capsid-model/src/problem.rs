@@ -192,6 +192,8 @@ codes! {
     HubAnswerInvalid, "hub_answer_invalid", 1, "What the hub answered is not what the protocol allows; nothing of it was used.";
     HubRefused, "hub_refused", 1, "The hub refused; `hub_code` holds its own code.";
     HubBusy, "hub_busy", 1, "The hub asks to wait; the message says how long.";
+    ReceiverUnreachable, "receiver_unreachable", 1, "The receiver of traces cannot be reached.";
+    ReceiverRefused, "receiver_refused", 1, "The receiver of traces did not take what was sent to it.";
     NodeSecretRefused, "node_secret_refused", 1, "The hub does not take this node's secret.";
     IdentityInvalid, "identity_invalid", 2, "The files that hold this node's identity cannot be used.";
     NotEligible, "not_eligible", 1, "An asset does not meet what has to hold before it is shared.";

@@ -7,6 +7,7 @@ pub mod install;
 pub mod log;
 pub mod migration;
 mod normalize;
+pub mod otlp;
 pub mod payload;
 pub mod record;
 pub mod redaction;

@@ -29,7 +29,7 @@ impl Stage {
         let editor = home.join(".config/Code/User/globalStorage/saoudrizwan.claude-dev");
         let cline = vec![editor, home.join(".cline/data")];
         let user = InstallPaths { home, claude_config: None, codex_home: None, os: CommandSyntax::Unix };
-        Self { folder, paths: AgentPaths { user, repository, cline, on_path: false } }
+        Self { folder, paths: AgentPaths { user, repository, cline, on_path: false, home_words: Vec::new() } }
     }
 
     fn put(&self, name: &str, text: &str) {

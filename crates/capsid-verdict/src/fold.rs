@@ -1,6 +1,7 @@
 //! The order of records: gaps, links, and the verdict.
 
 use crate::key_set::KeyOrigin;
+use crate::public_key::PublicKey;
 use crate::record::{CheckedRecord, RecordFault, fault};
 use crate::verify::{ChainVerdict, Signer, SignerRun, VerifyFailure, VerifyFailureClass, VerifyOptions};
 use std::collections::BTreeMap;
@@ -17,6 +18,8 @@ pub struct ChainFold<'a> {
     failure: Option<(RecordFault, u64)>,
     signers: BTreeMap<String, Signer>,
     runs: Vec<SignerRun>,
+    /// The last key and its name: most records of a chain have one signer.
+    last_key: Option<(PublicKey, String)>,
     watched: BTreeMap<u64, String>,
     pq_unchecked: u64,
     notes: Vec<String>,
@@ -34,6 +37,7 @@ impl<'a> ChainFold<'a> {
             failure: None,
             signers: BTreeMap::new(),
             runs: Vec::new(),
+            last_key: None,
             watched: BTreeMap::new(),
             pq_unchecked: 0,
             notes: Vec::new(),
@@ -105,9 +109,14 @@ impl<'a> ChainFold<'a> {
         match record.signed {
             Some(Ok(signed)) => {
                 self.pq_unchecked += u64::from(signed.pq_unchecked);
-                self.sign(signed.by.key.fingerprint(), Some(signed.by.origin), signed.epoch);
+                let is_last = self.last_key.as_ref().is_some_and(|(key, _)| *key == signed.by.key);
+                if !is_last {
+                    self.last_key = Some((signed.by.key, signed.by.key.fingerprint()));
+                }
+                let name = self.last_key.as_ref().map(|(_, name)| name.clone()).unwrap_or_default();
+                self.sign(&name, Some(signed.by.origin), signed.epoch);
             }
-            Some(Err(_)) => self.sign(record.signed_by, None, None),
+            Some(Err(_)) => self.sign(&record.signed_by, None, None),
             None => {}
         }
         self.verified += 1;
@@ -119,19 +128,22 @@ impl<'a> ChainFold<'a> {
     }
 
     /// Notes who signed the record at the expected position.
-    fn sign(&mut self, name: String, origin: Option<KeyOrigin>, epoch: Option<u64>) {
+    fn sign(&mut self, name: &str, origin: Option<KeyOrigin>, epoch: Option<u64>) {
         match self.runs.last_mut() {
             Some(run) if run.signer == name && run.origin == origin => run.count += 1,
             _ => self.runs.push(SignerRun {
                 first: self.expected,
                 count: 1,
-                signer: name.clone(),
+                signer: name.to_owned(),
                 origin,
                 epoch,
                 until: None,
             }),
         }
-        let signer = self.signers.entry(name).or_default();
+        if !self.signers.contains_key(name) {
+            self.signers.insert(name.to_owned(), Signer::default());
+        }
+        let Some(signer) = self.signers.get_mut(name) else { return };
         signer.count += 1;
         signer.origin = signer.origin.max(origin);
     }

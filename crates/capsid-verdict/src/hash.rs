@@ -16,13 +16,21 @@ pub fn sha3_ascii(bytes: &[u8]) -> [u8; 64] {
 
 /// SHA3-256 in lowercase hex.
 pub fn sha3_hex(bytes: &[u8]) -> String {
-    sha3_ascii(bytes).iter().map(|&digit| char::from(digit)).collect()
+    text(sha3_ascii(bytes).to_vec())
 }
 
 /// Lowercase hex.
 pub fn hex(bytes: &[u8]) -> String {
-    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-    digits.map(|digit| char::from(DIGITS[usize::from(digit)])).collect()
+    let mut digits = Vec::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        digits.extend([DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
+    }
+    text(digits)
+}
+
+/// Digits as a text, which they always are.
+fn text(digits: Vec<u8>) -> String {
+    String::from_utf8(digits).unwrap_or_default()
 }
 
 /// Reads exactly `N` bytes of lowercase hex.

@@ -121,6 +121,9 @@ impl KeySet {
 
     /// Which of the home's own keys a key is, counted from the oldest.
     pub fn epoch(&self, key: &PublicKey) -> Option<u64> {
+        if self.epochs.is_empty() {
+            return None;
+        }
         self.epochs.get(&key.hex()).copied()
     }
 

@@ -101,7 +101,7 @@ impl Cli {
             Command::Events(arguments) => commands::store::events::run(&arguments, &folder),
             Command::Asset(arguments) => commands::store::asset::run(&arguments),
             Command::Archive(arguments) => commands::store::archive::run(&arguments, &folder),
-            Command::Trail(arguments) => commands::trail::run(&arguments),
+            Command::Trail(arguments) => commands::trail::run(&arguments, &folder),
             Command::Key(arguments) => commands::key::run(&arguments),
             Command::Node(arguments) => commands::node::run(&arguments, &folder),
             Command::Hub(arguments) => commands::hub::run(&arguments),

@@ -96,6 +96,11 @@ fn read(stream: &TcpStream) -> Option<Request> {
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
+    if head.to_ascii_lowercase().contains("content-encoding: gzip") {
+        let mut plain = Vec::new();
+        flate2::read::GzDecoder::new(body.as_slice()).read_to_end(&mut plain).ok()?;
+        body = plain;
+    }
     let body = serde_json::from_slice(&body).unwrap_or_default();
     Some(Request { line: line.trim().to_owned(), head, body })
 }

@@ -4,6 +4,7 @@
 //! them, where it does not look: an index that lets no two records have one sequence number, and the key each record was sealed by.
 
 mod adopt;
+mod compact;
 mod finalised;
 mod head_check;
 mod import;
@@ -12,10 +13,12 @@ mod pending;
 mod read;
 mod read_only;
 mod seal_plan;
+mod sealed_keys;
 mod traces;
 mod write;
 
 pub use adopt::{AdoptedRecord, checkpoint_keys, checkpoint_of};
+pub use compact::{CompactOutcome, compact};
 pub use finalised::FinalisedMark;
 pub use head_check::OwnershipCheck;
 pub use import::ImportedRecords;

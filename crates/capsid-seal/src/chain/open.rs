@@ -3,7 +3,7 @@
 use super::{CAPSULES, KEY_PLACES, KEYS, PLACES};
 use capsid_disk::files;
 use capsid_model::{Code, Problem, Result};
-use rusqlite::{Connection, Error, ErrorCode, OpenFlags};
+use rusqlite::{Connection, Error, ErrorCode, OpenFlags, ffi};
 use std::fs::OpenOptions;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -11,6 +11,10 @@ use std::time::{Duration, Instant};
 
 /// Older versions can damage a file in write-ahead mode when two processes write and one of them checkpoints.
 const OLDEST_SQLITE: i32 = 3_051_003;
+/// The size of a new file's pages. A row of a usual record leaves much of a page of 4 KB unused.
+pub(super) const PAGE_SIZE: u32 = 16_384;
+/// How often a file is opened again that was replaced meanwhile.
+const REOPENED: usize = 3;
 /// How long one process waits for another: hooks of one session fire at the same moment.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// No record is longer than this, in bytes; a longer one is refused instead of filling the memory.
@@ -51,7 +55,7 @@ pub(super) fn refuse_views(path: &Path, connection: &Connection) -> Result<()> {
 }
 
 /// A trigger could change every record while it is inserted.
-fn refuse_triggers(path: &Path, connection: &Connection) -> Result<()> {
+pub(super) fn refuse_triggers(path: &Path, connection: &Connection) -> Result<()> {
     const TRIGGERS: &str = "SELECT count(*) FROM sqlite_master WHERE type = 'trigger'";
     let triggers: i64 = connection
         .query_row(TRIGGERS, [], |row| row.get(0))
@@ -90,14 +94,37 @@ pub(super) fn writer(path: &Path) -> Result<Connection> {
         );
     }
     create(path)?;
+    for _ in 0..REOPENED {
+        let (connection, mode) = open_writable(path)?;
+        match mode {
+            // The file was compacted while this process waited for it: what is open is not there any more.
+            Err(Error::SqliteFailure(failure, _))
+                if failure.extended_code == ffi::SQLITE_READONLY_DBMOVED => {}
+            mode => return configured(path, connection, mode),
+        }
+    }
+    Err(Problem::new(Code::StoreLocked, format!("`{}` is being replaced again and again.", path.display()))
+        .fix("Wait for the other process to finish, then run the command again."))
+}
+
+/// A connection, and the way in which the file keeps what is not finished, once it is set.
+fn open_writable(path: &Path) -> Result<(Connection, rusqlite::Result<String>)> {
     let fail = |error: Error| problem("open", path, &error);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(fail)?;
     prepare(&connection).map_err(fail)?;
+    // Counts for a file that is still empty.
+    connection.pragma_update(None, "page_size", PAGE_SIZE).map_err(fail)?;
     refuse_views(path, &connection)?;
     refuse_triggers(path, &connection)?;
     create_tables(path, &connection)?;
-    let mode = write_ahead(&connection).map_err(fail)?;
+    let mode = write_ahead(&connection);
+    Ok((connection, mode))
+}
+
+fn configured(path: &Path, connection: Connection, mode: rusqlite::Result<String>) -> Result<Connection> {
+    let fail = |error: Error| problem("open", path, &error);
+    let mode = mode.map_err(fail)?;
     // Where the log is not to be had, the removal of the journal must reach the disk too.
     let level = if mode.eq_ignore_ascii_case("wal") { "FULL" } else { "EXTRA" };
     connection.pragma_update(None, "synchronous", level).map_err(fail)?;

@@ -7,9 +7,10 @@ use super::read_only::{ReadOnlyDatabase, open_read_only};
 use crate::{RecordColumns, RecordSeal, StoredRecord};
 use capsid_model::{Code, Problem, Result};
 use capsid_verdict::document::from_document;
+use capsid_verdict::stored::{ColumnsView, RecordView};
 use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, Row, params};
-use std::borrow::Borrow;
+use std::borrow::{Borrow, Cow};
 use std::path::{Path, PathBuf};
 
 /// How many records are held at once: a record may be large.
@@ -153,6 +154,11 @@ impl ChainReader {
     /// The records of a chain from a place on.
     pub fn records_from(&self, tenant: Option<&str>, sequence: u64) -> ChainRecords<&Self> {
         ChainRecords::new(self, tenant).from(sequence)
+    }
+
+    /// Whether a private copy is read; one more reader would copy all of it again.
+    pub(crate) fn is_copy(&self) -> bool {
+        self.database.copy.is_some()
     }
 
     /// All records, with the reader inside.
@@ -339,6 +345,87 @@ fn select(flavour: TableFlavour) -> &'static str {
             "SELECT rowid AS place, sequence, id, previous_hash, hash, signature, signature_pq, signed_at, signed_by, \
              data AS content FROM capsules WHERE ?1 IS NULL"
         }
+    }
+}
+
+impl ChainReader {
+    /// Visits the records at places from `first` up to and without `end`, in order, with texts that are borrowed from
+    /// the rows. Stops after `most` records. Gives how many were visited.
+    pub(crate) fn visit(
+        &self,
+        tenant: Option<&str>,
+        (first, end): (i64, i64),
+        most: usize,
+        visit: &mut dyn FnMut(&RecordView<'_>),
+    ) -> Result<usize> {
+        let query = format!(
+            "{} AND sequence >= ?2 AND sequence < ?3 ORDER BY sequence, rowid LIMIT ?4",
+            select(TableFlavour::Canonical)
+        );
+        let mut run = || -> rusqlite::Result<usize> {
+            let mut statement = self.database.connection.prepare_cached(&query)?;
+            let most = i64::try_from(most).unwrap_or(i64::MAX);
+            let mut rows = statement.query(params![tenant, first, end, most])?;
+            let mut visited = 0;
+            while let Some(row) = rows.next()? {
+                visit_row(row, visit)?;
+                visited += 1;
+            }
+            Ok(visited)
+        };
+        run().map_err(|error| problem("read", &self.path, &error))
+    }
+
+    /// The first and the last place of a chain and how many records there are, if the places are numbers. None for a
+    /// chain without records, and for a table whose texts are made canonical first.
+    pub(crate) fn extent(&self, tenant: Option<&str>) -> Result<Option<(i64, i64, u64)>> {
+        const QUERY: &str = "SELECT (SELECT min(sequence) FROM capsules WHERE tenant_id IS ?1), \
+             (SELECT max(sequence) FROM capsules WHERE tenant_id IS ?1), count(*), \
+             count(*) FILTER (WHERE sequence IS NULL) FROM capsules WHERE tenant_id IS ?1";
+        if self.flavour != Some(TableFlavour::Canonical) {
+            return Ok(None);
+        }
+        let row = |row: &Row<'_>| {
+            let place = |at: usize| row.get_ref(at).map(|value| value.as_i64().ok());
+            Ok((place(0)?, place(1)?, row.get::<_, i64>(2)?, row.get::<_, i64>(3)?))
+        };
+        let found = self.database.connection.query_row(QUERY, [tenant], row);
+        let (first, last, count, nowhere) = found.map_err(|error| problem("read", &self.path, &error))?;
+        // A place that is no number is never among these: the least would not be a number either, or the greatest.
+        Ok(first.zip(last).filter(|_| nowhere == 0).map(|(first, last)| (first, last, count.unsigned_abs())))
+    }
+}
+
+/// Hands a row on without copying its texts. What has the wrong type is taken as text, which then does not verify.
+fn visit_row(row: &Row<'_>, visit: &mut dyn FnMut(&RecordView<'_>)) -> rusqlite::Result<()> {
+    let optional =
+        |at: usize| row.get_ref(at).map(|value| (value != ValueRef::Null).then(|| borrowed(value)));
+    let required = |at: usize| optional(at).map(Option::unwrap_or_default);
+    let (id, previous_hash) = (required(column::ID)?, optional(column::PREVIOUS_HASH)?);
+    let (hash, signature) = (required(column::HASH)?, required(column::SIGNATURE)?);
+    let (signature_pq, signed_by) = (required(column::SIGNATURE_PQ)?, required(column::SIGNED_BY)?);
+    let (signed_at, canonical) = (optional(column::SIGNED_AT)?, required(column::CONTENT)?);
+    let sequence = row.get_ref(column::SEQUENCE)?.as_i64().unwrap_or(RecordColumns::NO_NUMBER);
+    visit(&RecordView {
+        canonical: &canonical,
+        hash: &hash,
+        signature: &signature,
+        signature_pq: &signature_pq,
+        signed_at: signed_at.as_deref(),
+        signed_by: &signed_by,
+        columns: Some(ColumnsView { id: &id, sequence, previous_hash: previous_hash.as_deref() }),
+    });
+    Ok(())
+}
+
+/// A value as text, borrowed where it is one.
+fn borrowed(value: ValueRef<'_>) -> Cow<'_, str> {
+    match value {
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => match std::str::from_utf8(bytes) {
+            Ok(text) => Cow::Borrowed(text),
+            Err(_) => Cow::Owned(text(value)),
+        },
+        other => Cow::Owned(text(other)),
     }
 }
 

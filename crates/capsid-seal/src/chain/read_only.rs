@@ -22,7 +22,7 @@ use tempfile::TempDir;
 #[derive(Debug)]
 pub(super) struct ReadOnlyDatabase {
     pub(super) connection: Connection,
-    _copy: Option<TempDir>,
+    pub(super) copy: Option<TempDir>,
     /// Whether a writer stopped half way, so that the copy was rolled back.
     pub(super) is_recovered: bool,
 }
@@ -48,7 +48,7 @@ pub(super) fn open_read_only(path: &Path) -> Result<ReadOnlyDatabase> {
 
 fn direct(path: &Path, opened: rusqlite::Result<Connection>) -> Result<ReadOnlyDatabase> {
     let connection = opened.map_err(|error| problem("read", path, &error))?;
-    Ok(ReadOnlyDatabase { connection, _copy: None, is_recovered: false })
+    Ok(ReadOnlyDatabase { connection, copy: None, is_recovered: false })
 }
 
 /// Whether only a connection that may write can go on: to roll back, or to make the index of a log.
@@ -70,7 +70,7 @@ fn open_copy(path: &Path, suffix: &str, is_recovered: bool) -> Result<ReadOnlyDa
     }
     let connection = readable(&copy, OpenFlags::SQLITE_OPEN_READ_WRITE, "")
         .map_err(|error| problem("read", path, &error))?;
-    Ok(ReadOnlyDatabase { connection, _copy: Some(folder), is_recovered })
+    Ok(ReadOnlyDatabase { connection, copy: Some(folder), is_recovered })
 }
 
 /// A connection on which a first read worked.

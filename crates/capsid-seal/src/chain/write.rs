@@ -8,16 +8,16 @@ use super::finalised::forget_marks;
 use super::head_check::{OwnershipCheck, check_head, refuse_shorter};
 use super::open::{problem, writer};
 use super::pending::{
-    PendingItem, create_pending, has_pending_table, insert_pending, last_pending, pending_state, sign_pending,
+    PendingItem, create_pending, has_pending_table, insert_pending, last_pending, sign_pending,
 };
 use super::read::ChainReader;
 use super::seal_plan::{PendingRecord, RecordReason, SealPlan, seal_in_order, signed};
+use super::sealed_keys::{state, states};
 use crate::record_signer::{LocalSigner, RecordSigner};
 use crate::{ChainLink, RecordSeal, Sealer, StoredRecord};
 use capsid_model::exact::{ExactJson, canonical_ascii};
 use capsid_model::{Problem, Result};
-use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
-use std::collections::HashMap;
+use rusqlite::{Connection, TransactionBehavior, params};
 use std::path::{Path, PathBuf};
 
 /// How many records one transaction takes, and about how many bytes: a transcript may be larger than the memory.
@@ -111,8 +111,11 @@ impl ChainWriter {
         let waits =
             self.service().is_some() && has_pending_table(&self.connection).map_err(|e| self.fail(&e))?;
         for item in items {
-            if turn(state(&self.connection, tenant, &item.key, waits).map_err(|e| self.fail(&e))?, &item)
-                .is_none()
+            // Once this writer is adding, what comes is new more often than not, and each group is looked up whole.
+            let is_adding = self.known.as_ref().is_some_and(|(of, _)| of.as_deref() == tenant);
+            if !is_adding
+                && turn(state(&self.connection, tenant, &item.key, waits).map_err(|e| self.fail(&e))?, &item)
+                    .is_none()
             {
                 result.skipped += 1;
                 continue;
@@ -313,20 +316,6 @@ impl ChainWriter {
     }
 }
 
-/// Whether an item is sealed already, or waits for its signature; if so, whether it was complete.
-fn state(
-    connection: &Connection,
-    tenant: Option<&str>,
-    key: &str,
-    waits: bool,
-) -> rusqlite::Result<Option<bool>> {
-    let mut query =
-        connection.prepare_cached("SELECT open <> 0 FROM capsid_keys WHERE tenant = ?1 AND key = ?2")?;
-    let sealed = query.query_row(params![tenant.unwrap_or_default(), key], |row| row.get(0)).optional()?;
-    let waiting = if waits { pending_state(connection, tenant, key)? } else { None };
-    Ok(waiting.or(sealed))
-}
-
 fn turn<T>(sealed: Option<bool>, item: &PendingRecord<T>) -> Option<RecordReason> {
     match sealed {
         None => Some(RecordReason::First),
@@ -342,15 +331,11 @@ fn plan<'a, T>(
     group: &'a [PendingRecord<T>],
     waits: bool,
 ) -> rusqlite::Result<SealPlan<'a, T>> {
-    let mut met: HashMap<&str, bool> = HashMap::new();
+    let mut met = states(connection, tenant, group, waits)?;
     let mut plan = Vec::with_capacity(group.len());
     for item in group {
-        let sealed = match met.get(item.key.as_str()) {
-            Some(open) => Some(*open),
-            None => state(connection, tenant, &item.key, waits)?,
-        };
-        if let Some(turn) = turn(sealed, item) {
-            met.insert(&item.key, item.open);
+        if let Some(turn) = turn(met.get(&item.key).copied(), item) {
+            met.insert(item.key.clone(), item.open);
             plan.push((item, turn));
         }
     }

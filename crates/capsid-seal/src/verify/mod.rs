@@ -38,13 +38,17 @@
 //! `signed_at` is covered by no signature, and `signed_by` only picks the key.
 
 mod pool;
+mod ranges;
 
 pub use capsid_verdict::verify::*;
 pub use capsid_verdict::{RecordHead, skim};
+pub use ranges::SealObserver;
 
+use crate::chain::ChainReader;
 use crate::keys::KeySet;
 use crate::stored::StoredRecord;
 use capsid_model::Result;
+use std::path::Path;
 
 /// Verifies a chain from its records in order. Memory does not grow with their number.
 ///
@@ -56,4 +60,27 @@ pub fn verify(
     keys: &KeySet,
 ) -> Result<ChainVerdict> {
     pool::run(records.into_iter(), options, keys)
+}
+
+/// Verifies a chain of a database, beginning at the checkpoint of the options where there is one. Each core reads a part
+/// of it; the verdict is the one of [`verify`].
+pub fn verify_database(
+    path: &Path,
+    tenant: Option<&str>,
+    options: &VerifyOptions,
+    keys: &KeySet,
+    observer: &mut dyn SealObserver,
+) -> Result<ChainVerdict> {
+    if let Some(verdict) = ranges::run(path, tenant, options, keys, observer)? {
+        return Ok(verdict);
+    }
+    observer.restart();
+    let reader = ChainReader::open(path)?;
+    let first = options.since.as_ref().map_or(0, |checkpoint| checkpoint.sequence);
+    let records = reader.records_from(tenant, first).inspect(|stored| {
+        if let Ok(stored) = stored {
+            observer.see(&stored.seal);
+        }
+    });
+    verify(records, options, keys)
 }

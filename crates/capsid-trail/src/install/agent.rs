@@ -26,6 +26,8 @@ pub struct AgentPaths {
     pub cline: Vec<PathBuf>,
     /// Whether `capsid` on the PATH is this very program, so that its name alone starts it.
     pub on_path: bool,
+    /// What the hook's command says about the trail's home.
+    pub home_words: Vec<String>,
 }
 
 /// What is to become of the settings. Nothing is written before [`Plan::carry_out`].
@@ -56,7 +58,9 @@ pub fn equip(tools: &[Tool], paths: &AgentPaths, program: &str) -> Result<Instal
         let words = |words: &[&str]| -> Vec<String> {
             [program].iter().chain(words).map(|&word| word.to_owned()).collect()
         };
-        let seal = install_at(tool, context, &words(&["trail", "hook", tool.name()]), true)?;
+        let mut hook = words(&["trail", "hook", tool.name()]);
+        hook.extend(paths.home_words.iter().cloned());
+        let seal = install_at(tool, context, &hook, true)?;
         let start = add_start(tool, context, &words(&["recall", "--hook", tool.name()]))?;
         let server = add_server(tool, context, paths, &words)?;
         Ok([Some(seal), start, Some(server)].into_iter().flatten().collect())

@@ -1,12 +1,13 @@
 //! `capsid init`: set up this repository, and the coding agents that work in it.
 
-use super::{trail, workspace};
+use super::{trail, variable, workspace};
 use crate::output::{self, BAD, DIM, GOOD, HEAD, NAME, WARN, paint};
 use capsid_disk::Lock;
 use capsid_engine::workspace::Workspace;
 use capsid_engine::workspace::init::{self, InitReport};
 use capsid_model::text::inert_line;
 use capsid_model::{Code, Object, Problem, Result, Value, json};
+use capsid_seal::TrailHome;
 use capsid_trail::install::{AgentPaths, FileEffect, InstallPlan, equip, unequip};
 use capsid_transcript::Tool;
 use clap::Args;
@@ -113,6 +114,7 @@ fn plan(arguments: &InitArgs, workspace: &Workspace) -> Result<InstallPlan> {
         repository: workspace.repository.root.clone(),
         cline: tasks.iter().filter_map(|tasks| tasks.parent().map(Path::to_path_buf)).collect(),
         on_path: is_on_path(),
+        home_words: trail::home_words(&TrailHome::find(None, &variable)?, None)?,
     };
     match arguments.remove {
         true => unequip(&tools(arguments), &paths),

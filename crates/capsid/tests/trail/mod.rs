@@ -1,14 +1,17 @@
 //! The trail, driven through the built program the way a user and a tool drive it.
 #![cfg(unix)]
 
+mod compact;
 mod disclose;
 mod events;
 mod exactly_once;
 mod hooks;
 mod keys;
 mod keys_with_data;
+mod otlp;
 mod policy;
 mod read_only;
+mod repositories;
 mod shared_database;
 mod story;
 mod verify;

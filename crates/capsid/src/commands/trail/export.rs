@@ -1,6 +1,8 @@
 //! `capsid trail export`: a folder, or a page, that anybody can verify.
 
-use super::chains::{all, check, named, print_refused};
+use super::chains::{check, named, print_refused};
+use super::otlp::{self, OtlpArgs};
+use super::repository::SelectedChains;
 use crate::output::{self, GOOD, NAME, WARN, paint};
 use capsid_model::text::inert_line;
 use capsid_model::{Clock, Code, Problem, Result, SystemClock, json};
@@ -17,16 +19,21 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 /// Write chains, the meta-chain and the public keys into a folder or one page that anybody can verify, without local paths.
+///
+/// Inside a repository only the chains of agents that worked in it. The meta-chain names every session, so it goes along
+/// only where no chain is left out.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  capsid trail export --out bundle                        everything
+  capsid trail export --out bundle                        what was sealed in this repository
+  capsid trail export --out bundle --all                  everything
   capsid trail export --html trail.html                   the same as one page, to be opened in any browser
   capsid trail export --out bundle 5f0c1b9e codex/019e    some sessions, without the meta-chain
+  capsid trail export --otlp http://127.0.0.1:4318        traces for a receiver of OpenTelemetry, without texts
   capsid trail verify --signatures bundle                 what the receiver does")]
 pub(super) struct TrailExportArgs {
     /// The folder. Other files in it stay.
-    #[arg(long, value_name = "DIR", required_unless_present = "html")]
+    #[arg(long, value_name = "DIR", required_unless_present_any = ["html", "otlp"])]
     out: Option<PathBuf>,
     /// One page with the Explorer and the chains in it, which works from disk. Loads nothing from anywhere.
     #[arg(long, value_name = "FILE")]
@@ -34,21 +41,33 @@ pub(super) struct TrailExportArgs {
     /// Replace the file even if it is no page that this command wrote.
     #[arg(long, requires = "html")]
     force: bool,
+    /// The chains of all repositories, with the meta-chain.
+    #[arg(long, conflicts_with = "chains")]
+    all: bool,
+    #[command(flatten)]
+    traces: OtlpArgs,
     /// Only these chains: sessions of the home, tool/session, or files.
     #[arg(value_name = "CHAIN")]
     chains: Vec<String>,
 }
 
-pub(super) fn run(arguments: &TrailExportArgs, home: &TrailHome) -> Result<u8> {
+pub(super) fn run(arguments: &TrailExportArgs, home: &TrailHome, folder: &Path) -> Result<u8> {
     let page = arguments.html.as_ref().map(|file| page_for(file, arguments.force).map(|page| (page, file)));
     let page = page.transpose()?;
     let mut chains = match arguments.chains.is_empty() {
-        true => all(home)?,
+        true => {
+            let selected = SelectedChains::select(home, folder, arguments.all)?;
+            selected.print_left_out();
+            selected.chains
+        }
         false => arguments.chains.iter().map(|name| named(home, name)).collect::<Result<Vec<_>>>()?,
     };
     if arguments.chains.is_empty() {
         // What others sealed is theirs to hand on.
         chains.retain(|chain| !chain.path().starts_with(imported::folder(home)));
+    }
+    if let Some(target) = &arguments.traces.otlp {
+        return otlp::export(&arguments.traces, target, home, chains);
     }
     chains.iter().for_each(warn_if_broken);
     let key = file::load(&home.key())?;

@@ -13,12 +13,14 @@ use std::path::{Path, PathBuf};
 
 /// Add the hook to a tool's settings, so that each turn is sealed when it ends.
 ///
-/// Nothing else in the settings is touched, and installing twice changes nothing.
+/// Nothing else in the settings is touched, and installing twice changes nothing. A folder that --home or a variable
+/// names is written into the hook's command.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   capsid trail install claude-code
   capsid trail install codex
+  capsid trail --home /data/trail install cursor
   capsid trail uninstall claude-code     takes it out again; what is sealed stays")]
 pub(super) struct InstallArgs {
     /// claude-code, codex, cursor or cline.
@@ -55,7 +57,9 @@ pub(super) fn install(arguments: &InstallArgs, home: &TrailHome, named: Option<&
     if !output::is_json() {
         output::line(format_args!("Installing the {} capsule hook...", paint(NAME, tool.name())));
     }
-    let installed = install::install(tool, &install_paths()?, &hook_command(tool, named)?)?;
+    let mut words = vec![program()?, "trail".to_owned(), "hook".to_owned(), tool.name().to_owned()];
+    words.extend(home_words(home, named)?);
+    let installed = install::install(tool, &install_paths()?, &words)?;
     print(tool, &installed, output::is_json());
     if !installed.registered {
         let message = format!("{} does not call Capsid: something else is in its place.", tool.name());
@@ -65,7 +69,14 @@ pub(super) fn install(arguments: &InstallArgs, home: &TrailHome, named: Option<&
         return Ok(1);
     }
     if !output::is_json() {
-        output::talk(format_args!("Chains go to {}.", inert_line(&home.root().to_string_lossy())));
+        output::talk(match home.shared() {
+            None => format!("Chains go to {}.", inert_line(&home.root().to_string_lossy())),
+            Some(shared) => format!(
+                "Chains go to {} if AGENT_CAPSULE_DB is also set where {} runs.",
+                inert_line(&shared.to_string_lossy()),
+                tool.name()
+            ),
+        });
     }
     Ok(0)
 }
@@ -106,14 +117,17 @@ pub(in crate::commands) fn install_paths() -> Result<InstallPaths> {
     })
 }
 
-/// The command that a tool runs. A home that was named goes along: the tool does not know it.
-fn hook_command(tool: Tool, home: Option<&Path>) -> Result<Vec<String>> {
-    let mut words = vec![program()?, "trail".to_owned(), "hook".to_owned(), tool.name().to_owned()];
-    if let Some(home) = home {
-        let home = std::path::absolute(home).map_err(|error| Problem::io("find", home, &error))?;
-        words.extend(["--home".to_owned(), text(&home)?]);
+/// What a hook's command says about the home. A tool may run without the variables that are set here, so a home that it
+/// would not find by itself goes along. One database for all sessions has no option, so it stays a variable.
+pub(in crate::commands) fn home_words(home: &TrailHome, named: Option<&Path>) -> Result<Vec<String>> {
+    let of_user = |name: &str| matches!(name, "HOME" | "USERPROFILE" | "APPDATA");
+    let by_itself = TrailHome::find(None, &|name| variable(name).filter(|_| of_user(name)));
+    let is_found = named.is_none() && by_itself.is_ok_and(|found| found.root() == home.root());
+    if is_found || home.shared().is_some() {
+        return Ok(Vec::new());
     }
-    Ok(words)
+    let root = std::path::absolute(home.root()).map_err(|error| Problem::io("find", home.root(), &error))?;
+    Ok(vec!["--home".to_owned(), text(&root)?])
 }
 
 /// The path of this program, as settings hold it.

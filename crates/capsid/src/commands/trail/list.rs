@@ -1,6 +1,6 @@
 //! `capsid trail list`: every chain of the home.
 
-use super::chains::all;
+use super::repository::SelectedChains;
 use crate::output::{self, NAME, WARN, paint};
 use capsid_model::text::inert_line;
 use capsid_model::{Result, Value, json};
@@ -8,14 +8,22 @@ use capsid_seal::TrailHome;
 use capsid_seal::chain::ChainReader;
 use capsid_seal::sources::ChainSource;
 use clap::Args;
+use std::path::Path;
 
 /// List the chains: one for each session of each tool.
+///
+/// Inside a repository only those of agents that worked in it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  capsid trail list
+  capsid trail list                      those of this repository
+  capsid trail list --all
   capsid trail list --json | jq '.chains[] | select(.tool == \"codex\")'")]
-pub(super) struct TrailListArgs {}
+pub(super) struct TrailListArgs {
+    /// The chains of all repositories.
+    #[arg(long)]
+    all: bool,
+}
 
 struct ChainLine {
     tool: String,
@@ -31,11 +39,20 @@ struct ChainSize {
     head: Option<String>,
 }
 
-pub(super) fn run(home: &TrailHome) -> Result<u8> {
-    let chains = listed(home)?;
+pub(super) fn run(arguments: &TrailListArgs, home: &TrailHome, folder: &Path) -> Result<u8> {
+    let mut selected = SelectedChains::select(home, folder, arguments.all)?;
+    let chains = listed(std::mem::take(&mut selected.chains));
+    selected.print_left_out();
     if output::is_json() {
         let entries: Vec<Value> = chains.iter().map(entry).collect();
-        output::document(&json!({"home": home.root(), "chains": entries}));
+        output::document(&json!({
+            "home": home.root(), "repository": selected.repository, "left_out": selected.left_out(), "chains": entries,
+        }));
+        return Ok(0);
+    }
+    if let (true, Some(repository), 1..) = (chains.is_empty(), &selected.repository, selected.left_out()) {
+        let display = inert_line(&repository.to_string_lossy());
+        output::line(format_args!("no chains of this repository yet ({display})"));
         return Ok(0);
     }
     if chains.is_empty() {
@@ -68,8 +85,8 @@ pub(super) fn run(home: &TrailHome) -> Result<u8> {
     Ok(0)
 }
 
-fn listed(home: &TrailHome) -> Result<Vec<ChainLine>> {
-    let mut listed: Vec<ChainLine> = all(home)?
+fn listed(chains: Vec<ChainSource>) -> Vec<ChainLine> {
+    let mut listed: Vec<ChainLine> = chains
         .into_iter()
         .filter(|chain| !chain.is_meta)
         .map(|chain| ChainLine {
@@ -80,7 +97,7 @@ fn listed(home: &TrailHome) -> Result<Vec<ChainLine>> {
         })
         .collect();
     listed.sort_by(|a, b| (&a.tool, &a.session).cmp(&(&b.tool, &b.session)));
-    Ok(listed)
+    listed
 }
 
 fn content(chain: &ChainSource) -> Result<ChainSize> {

@@ -2,6 +2,7 @@
 
 mod canonical;
 mod chains;
+mod compact;
 mod disclose;
 mod explore;
 mod export;
@@ -11,6 +12,8 @@ mod inspect;
 mod install;
 mod list;
 mod migrate;
+mod otlp;
+mod repository;
 mod requirement;
 pub(super) mod seal;
 mod verdict_text;
@@ -21,13 +24,13 @@ mod verify_meta;
 
 pub(super) use explore::TrailViewer;
 pub(super) use hook::stdin as hook_payload;
-pub(super) use install::{install_paths, program as own_path};
+pub(super) use install::{home_words, install_paths, program as own_path};
 pub(super) use seal::session_paths;
 
 use capsid_model::{Code, Problem, Result};
 use capsid_seal::TrailHome;
 use clap::{Args, Subcommand};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Record what coding agents do in sealed, tamper-evident chains, and prove it to anyone.
 #[derive(Debug, Args)]
@@ -35,7 +38,7 @@ use std::path::PathBuf;
 First steps:
   capsid trail install claude-code       seal every turn from now on
   capsid trail seal --all                seal what is there already
-  capsid trail list                      what was sealed
+  capsid trail list                      what was sealed in this repository
   capsid trail verify --signatures       check every chain: content, links, who signed
   capsid trail explore                   look at them in the browser
   capsid trail export --out bundle       a folder that anybody can verify
@@ -66,6 +69,7 @@ enum TrailCommand {
     VerifyMeta(verify_meta::TrailVerifyMetaArgs),
     Explore(explore::TrailExploreArgs),
     Export(export::TrailExportArgs),
+    Compact(compact::TrailCompactArgs),
     Import(import::TrailImportArgs),
     Migrate(migrate::TrailMigrateArgs),
     Canonical(canonical::TrailCanonicalArgs),
@@ -78,8 +82,8 @@ pub fn is_hook_call(mut arguments: impl Iterator<Item = String>) -> bool {
     arguments.by_ref().any(|word| word == "trail") && arguments.any(|word| word == "hook")
 }
 
-/// Runs the command.
-pub fn run(arguments: &TrailArgs) -> Result<u8> {
+/// Runs the command. `folder` is where the user works.
+pub fn run(arguments: &TrailArgs, folder: &Path) -> Result<u8> {
     if let Some(folder) = &arguments.signer_dir {
         signer::set_test_folder(folder);
     }
@@ -100,12 +104,13 @@ pub fn run(arguments: &TrailArgs) -> Result<u8> {
         TrailCommand::Install(arguments) => install::install(arguments, &home, named),
         TrailCommand::Uninstall(arguments) => install::uninstall(arguments),
         TrailCommand::Seal(arguments) => seal::run(arguments, &home),
-        TrailCommand::List(_) => list::run(&home),
+        TrailCommand::List(arguments) => list::run(arguments, &home, folder),
         TrailCommand::Inspect(arguments) => inspect::run(arguments, &home),
         TrailCommand::Verify(arguments) => verify::run(arguments, &home),
         TrailCommand::VerifyMeta(arguments) => verify_meta::run(arguments, &home),
         TrailCommand::Explore(arguments) => explore::run(arguments, &home),
-        TrailCommand::Export(arguments) => export::run(arguments, &home),
+        TrailCommand::Export(arguments) => export::run(arguments, &home, folder),
+        TrailCommand::Compact(arguments) => compact::run(arguments, &home),
         TrailCommand::Import(arguments) => import::run(arguments, &home),
         TrailCommand::Migrate(arguments) => migrate::run(arguments, &home),
         TrailCommand::Canonical(arguments) => canonical::run(arguments),

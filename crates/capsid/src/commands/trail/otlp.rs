@@ -1,0 +1,185 @@
+//! `capsid trail export --otlp`: chains as traces, for a file or a receiver of OpenTelemetry.
+
+use super::chains::own_keys;
+use crate::commands::variable;
+use crate::output::{self, BAD, GOOD, WARN, paint};
+use capsid_client::otlp::OtlpReceiver;
+use capsid_model::text::inert_line;
+use capsid_model::{Code, Problem, Result, json};
+use capsid_seal::TrailHome;
+use capsid_seal::keys::KeySet;
+use capsid_seal::sources::ChainSource;
+use capsid_seal::verify::{ChainVerdict, VerifyOptions, verify};
+use capsid_trail::otlp::{ChainTrace, TraceRequest, TracedChain};
+use clap::Args;
+use std::io::{Read, Write};
+use std::path::Path;
+
+/// How a file begins that this command wrote.
+const BEGIN: &[u8] = b"{\"resourceSpans\":[";
+
+/// What is exported as traces, and how.
+#[derive(Debug, Args)]
+pub(super) struct OtlpArgs {
+    /// Write traces instead: OTLP/JSON, a request on each line, or posted to a receiver such as http://127.0.0.1:4318.
+    #[arg(long, value_name = "FILE|URL", conflicts_with_all = ["out", "html"])]
+    pub otlp: Option<String>,
+    /// With prompts, answers, arguments and results, without secrets and personal data, each cut at 8 KiB.
+    #[arg(long, requires = "otlp")]
+    content: bool,
+    /// A header for the receiver, such as 'Authorization: Bearer TOKEN'.
+    #[arg(long = "header", requires = "otlp", value_name = "K: V")]
+    headers: Vec<String>,
+    /// Also chains whose verdict is not valid or unverified. Every span carries the level.
+    #[arg(long, requires = "otlp")]
+    accept_invalid: bool,
+}
+
+/// A chain with what its verification came to.
+struct VerifiedChain {
+    source: ChainSource,
+    verdict: ChainVerdict,
+    level: &'static str,
+}
+
+/// What was exported.
+#[derive(Default)]
+struct OtlpReport {
+    chains: usize,
+    spans: u64,
+    /// Spans that the receiver did not take.
+    rejected: u64,
+}
+
+/// Exports chains as traces. A chain that is not good enough is left out, and the command fails.
+pub(super) fn export(
+    arguments: &OtlpArgs,
+    target: &str,
+    home: &TrailHome,
+    chains: Vec<ChainSource>,
+) -> Result<u8> {
+    let receiver = match target.contains("://") {
+        true => Some(OtlpReceiver::new(target, &arguments.headers, &variable)?),
+        false => None,
+    };
+    if receiver.is_none() {
+        refuse_other_file(target, &arguments.headers)?;
+    }
+    let keys = own_keys(home);
+    let mut accepted = Vec::new();
+    let mut refused = 0;
+    for source in chains.into_iter().filter(|chain| !chain.is_meta) {
+        match verified(source, &keys, arguments.accept_invalid) {
+            Ok(chain) => accepted.push(chain),
+            Err(problem) => {
+                refused += 1;
+                let fix = problem.fix.as_deref().unwrap_or_default();
+                let (message, fix) = (inert_line(&problem.message), inert_line(fix));
+                output::talk(format_args!("{} {message} {fix}", paint(BAD, "left out:")));
+            }
+        }
+    }
+    let report = match &receiver {
+        Some(receiver) => write_all(arguments, &accepted, &mut |request| receiver.send(&request))?,
+        None => write_file(arguments, Path::new(target), &accepted)?,
+    };
+    let shown = receiver.as_ref().map_or(target, OtlpReceiver::url);
+    print(&report, shown, refused);
+    Ok(u8::from(refused > 0 || report.rejected > 0))
+}
+
+fn print(report: &OtlpReport, target: &str, refused: usize) {
+    let OtlpReport { chains, spans, rejected } = report;
+    if output::is_json() {
+        output::document(&json!({
+            "chains": chains, "spans": spans, "rejected": rejected, "left_out": refused, "otlp": target,
+        }));
+        return;
+    }
+    let (word, target) = (paint(GOOD, "exported"), inert_line(target));
+    output::line(format_args!("{word} {chains} chain(s), {spans} span(s) -> {target}"));
+    if *rejected > 0 {
+        output::talk(format_args!(
+            "{} the receiver did not take {rejected} span(s)",
+            paint(WARN, "rejected:")
+        ));
+    }
+}
+
+/// A file that another program wrote is not replaced.
+fn refuse_other_file(target: &str, headers: &[String]) -> Result<()> {
+    if !headers.is_empty() {
+        return Err(Problem::new(Code::UsageError, "--header is for a receiver, and a file was named.")
+            .fix("Name an address such as `http://127.0.0.1:4318`."));
+    }
+    let path = Path::new(target);
+    let Some(existing) = capsid_disk::files::open(path)? else { return Ok(()) };
+    let mut begin = Vec::new();
+    let read = existing.take(BEGIN.len() as u64).read_to_end(&mut begin);
+    read.map_err(|error| Problem::io("read", path, &error))?;
+    if begin.is_empty() || begin == BEGIN {
+        return Ok(());
+    }
+    Err(Problem::new(Code::ChangeRefused, format!("`{target}` is there already, and it holds no traces."))
+        .fix("Name another file."))
+}
+
+fn verified(source: ChainSource, keys: &KeySet, accept_invalid: bool) -> Result<VerifiedChain> {
+    let options =
+        VerifyOptions { signatures: true, passes_unknown_signers: true, ..VerifyOptions::default() };
+    let verdict = verify(source.records()?, &options, keys)?;
+    let level = level_of(&verdict);
+    if accept_invalid || matches!(level, "valid" | "unverified") {
+        return Ok(VerifiedChain { source, verdict, level });
+    }
+    let reason = verdict.failure.as_ref().map_or("", |failure| failure.message.as_str());
+    Err(Problem::new(Code::ChainBroken, format!("`{}` is {level}: {reason}.", source.label))
+        .fix("`--accept-invalid` exports it as it is."))
+}
+
+fn write_file(arguments: &OtlpArgs, path: &Path, chains: &[VerifiedChain]) -> Result<OtlpReport> {
+    let mut report = OtlpReport::default();
+    capsid_disk::files::replace_with(path, |out| {
+        report = write_all(arguments, chains, &mut |request| {
+            writeln!(out, "{request}").map_err(|error| Problem::io("write", path, &error))?;
+            Ok(0)
+        })?;
+        Ok(())
+    })?;
+    Ok(report)
+}
+
+/// Hands the texts of the requests to `send`, which says how many spans were not taken.
+fn write_all(
+    arguments: &OtlpArgs,
+    chains: &[VerifiedChain],
+    send: &mut dyn FnMut(String) -> Result<u64>,
+) -> Result<OtlpReport> {
+    let mut report = OtlpReport::default();
+    for chain in chains.iter().filter(|chain| chain.verdict.total > 0) {
+        let tool = chain.source.tool.as_deref().unwrap_or("chain");
+        let mut trace = ChainTrace::new(TracedChain {
+            tool,
+            session: chain.source.session.as_deref().unwrap_or(&chain.source.label),
+            head: chain.verdict.head.as_deref().unwrap_or_default(),
+            level: chain.level,
+            runs: &chain.verdict.runs,
+            content: arguments.content,
+        });
+        let mut request = TraceRequest::new(tool, env!("CARGO_PKG_VERSION"));
+        // The verdict says nothing about records that were added since.
+        let verified = usize::try_from(chain.verdict.total).unwrap_or(usize::MAX);
+        for stored in chain.source.records()?.take(verified) {
+            report.spans += 1;
+            if let Some(full) = request.add(trace.record(&stored?)) {
+                report.rejected += send(full)?;
+            }
+        }
+        report.spans += 1;
+        for rest in [request.add(trace.root()), request.take()].into_iter().flatten() {
+            report.rejected += send(rest)?;
+        }
+        report.chains += 1;
+    }
+    Ok(report)
+}
