@@ -5,9 +5,9 @@ use crate::client::{SignerClient, load_heads};
 use crate::trust_root::SignerTrust;
 use capsid_model::{Code, Problem, Result};
 use capsid_seal::record_signer::{ChainSignatures, RecordSigner};
+use capsid_seal::{PublicKey, TrailHome};
 use capsid_verdict::KeyOrigin;
 use capsid_verdict::evidence::{Expectation, ExpectationSource, StatementSigner};
-use capsid_seal::{PublicKey, TrailHome};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Has records signed over the socket.

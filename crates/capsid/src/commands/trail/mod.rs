@@ -16,9 +16,9 @@ mod otlp;
 mod repository;
 mod requirement;
 pub(super) mod seal;
+pub(super) mod signer;
 mod verdict_text;
 mod verdicts;
-pub(super) mod signer;
 mod verify;
 mod verify_meta;
 
