@@ -76,7 +76,7 @@ fn own_chain(home: &TrailHome, name: &str) -> Result<ChainSource> {
 }
 
 fn print(file: &Path, outcome: Result<CompactOutcome>, dry_run: bool) {
-    let name = paint(NAME, inert_line(&file.to_string_lossy())).to_string();
+    let name = paint(NAME, inert_line(&file.to_string_lossy()));
     match outcome {
         Ok(CompactOutcome::Compacted { before, after }) => {
             let word = if dry_run { paint(DIM, "would compact") } else { paint(GOOD, "compacted") };

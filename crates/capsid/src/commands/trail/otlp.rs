@@ -1,15 +1,16 @@
 //! `capsid trail export --otlp`: chains as traces, for a file or a receiver of OpenTelemetry.
 
-use super::chains::own_keys;
+use super::chains::{keys_for, own_keys};
 use crate::commands::variable;
 use crate::output::{self, BAD, GOOD, WARN, paint};
 use capsid_client::otlp::OtlpReceiver;
 use capsid_model::text::inert_line;
 use capsid_model::{Code, Problem, Result, json};
 use capsid_seal::TrailHome;
-use capsid_seal::keys::KeySet;
-use capsid_seal::sources::ChainSource;
-use capsid_seal::verify::{ChainVerdict, VerifyOptions, verify};
+use capsid_seal::evidence::{CollectOptions, collect_home, collect_sources};
+use capsid_seal::sources::{ChainSource, open_any};
+use capsid_seal::verdict::{DataPlace, SignerPolicy, VerdictLevel};
+use capsid_seal::verify::ChainVerdict;
 use capsid_trail::otlp::{ChainTrace, TraceRequest, TracedChain};
 use clap::Args;
 use std::io::{Read, Write};
@@ -38,8 +39,8 @@ pub(super) struct OtlpArgs {
 /// A chain with what its verification came to.
 struct VerifiedChain {
     source: ChainSource,
-    verdict: ChainVerdict,
-    level: &'static str,
+    records: ChainVerdict,
+    level: VerdictLevel,
 }
 
 /// What was exported.
@@ -65,11 +66,10 @@ pub(super) fn export(
     if receiver.is_none() {
         refuse_other_file(target, &arguments.headers)?;
     }
-    let keys = own_keys(home);
     let mut accepted = Vec::new();
     let mut refused = 0;
     for source in chains.into_iter().filter(|chain| !chain.is_meta) {
-        match verified(source, &keys, arguments.accept_invalid) {
+        match verify(home, source, arguments.accept_invalid) {
             Ok(chain) => accepted.push(chain),
             Err(problem) => {
                 refused += 1;
@@ -124,17 +124,38 @@ fn refuse_other_file(target: &str, headers: &[String]) -> Result<()> {
         .fix("Name another file."))
 }
 
-fn verified(source: ChainSource, keys: &KeySet, accept_invalid: bool) -> Result<VerifiedChain> {
-    let options =
-        VerifyOptions { signatures: true, passes_unknown_signers: true, ..VerifyOptions::default() };
-    let verdict = verify(source.records()?, &options, keys)?;
-    let level = level_of(&verdict);
-    if accept_invalid || matches!(level, "valid" | "unverified") {
-        return Ok(VerifiedChain { source, verdict, level });
+/// The verdict on a chain, among its own traces: a chain of the home whose end was cut is incomplete.
+fn verify(home: &TrailHome, source: ChainSource, accept_invalid: bool) -> Result<VerifiedChain> {
+    let (collected, policy) = match (&source.tool, &source.session) {
+        (Some(tool), Some(session)) if source.path() == home.chain(tool, session).0 => {
+            let keys = own_keys(home);
+            let collected = collect_home(home, &keys, &CollectOptions::for_chain(tool, session))?;
+            (collected, SignerPolicy::for_place(DataPlace::Home, keys.has_pinned()))
+        }
+        _ => {
+            let sources = open_any(source.path())?;
+            let keys = keys_for(home, source.path(), &sources);
+            let collected = collect_sources(&sources, &keys, &CollectOptions::default())?;
+            (collected, SignerPolicy::for_place(DataPlace::Elsewhere, keys.has_pinned()))
+        }
+    };
+    let verdict = collected.evaluate(&policy);
+    let is_same = |other: &ChainSource| other.path() == source.path() && other.tenant == source.tenant;
+    let found = collected.chains.into_iter().find(|chain| is_same(&chain.source));
+    let level = found.as_ref().and_then(|found| verdict.chains.iter().find(|chain| chain.name == found.name));
+    let level = level.map_or(VerdictLevel::Unreadable, |chain| chain.level);
+    let name = found.as_ref().map_or_else(|| source.label.clone(), |found| found.name.clone());
+    match found.and_then(|found| found.records) {
+        Some(records) if accept_invalid || level.is_good() => Ok(VerifiedChain { source, records, level }),
+        _ => {
+            let of_chain = |chain: &Option<String>| chain.as_ref() == Some(&name);
+            let reason = verdict.findings.iter().find(|one| one.level == level && of_chain(&one.chain));
+            let reason =
+                reason.map_or_else(|| "It cannot be read.".to_owned(), |finding| finding.message.clone());
+            Err(Problem::new(Code::ChainBroken, format!("`{name}` is {level}: {reason}"))
+                .fix("`--accept-invalid` exports what can be read."))
+        }
     }
-    let reason = verdict.failure.as_ref().map_or("", |failure| failure.message.as_str());
-    Err(Problem::new(Code::ChainBroken, format!("`{}` is {level}: {reason}.", source.label))
-        .fix("`--accept-invalid` exports it as it is."))
 }
 
 fn write_file(arguments: &OtlpArgs, path: &Path, chains: &[VerifiedChain]) -> Result<OtlpReport> {
@@ -156,19 +177,19 @@ fn write_all(
     send: &mut dyn FnMut(String) -> Result<u64>,
 ) -> Result<OtlpReport> {
     let mut report = OtlpReport::default();
-    for chain in chains.iter().filter(|chain| chain.verdict.total > 0) {
+    for chain in chains.iter().filter(|chain| chain.records.total > 0) {
         let tool = chain.source.tool.as_deref().unwrap_or("chain");
         let mut trace = ChainTrace::new(TracedChain {
             tool,
             session: chain.source.session.as_deref().unwrap_or(&chain.source.label),
-            head: chain.verdict.head.as_deref().unwrap_or_default(),
-            level: chain.level,
-            runs: &chain.verdict.runs,
+            head: chain.records.head.as_deref().unwrap_or_default(),
+            level: chain.level.as_str(),
+            runs: &chain.records.runs,
             content: arguments.content,
         });
         let mut request = TraceRequest::new(tool, env!("CARGO_PKG_VERSION"));
         // The verdict says nothing about records that were added since.
-        let verified = usize::try_from(chain.verdict.total).unwrap_or(usize::MAX);
+        let verified = usize::try_from(chain.records.total).unwrap_or(usize::MAX);
         for stored in chain.source.records()?.take(verified) {
             report.spans += 1;
             if let Some(full) = request.add(trace.record(&stored?)) {
