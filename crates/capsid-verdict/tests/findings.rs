@@ -51,7 +51,7 @@ fn claim(evidence: &mut VerdictEvidence, code: FindingCode, message: &str) -> Re
     Require::Own
 }
 
-fn note(evidence: &mut VerdictEvidence, code: FindingCode, message: &str) -> Require {
+fn add_note(evidence: &mut VerdictEvidence, code: FindingCode, message: &str) -> Require {
     evidence.notes.push(EvidenceNote {
         code,
         chain: NAME.to_owned(),
@@ -158,7 +158,7 @@ findings! {
         said(all, ExpectationSource::HeadStatement(stranger), (NAME, 4), Some(head(4)))
     };
     finding_signer_unreachable_incomplete |all| {
-        note(all, FindingCode::SignerUnreachable, "The signing service did not answer and its heads file cannot be read.")
+        add_note(all, FindingCode::SignerUnreachable, "The signing service did not answer and its heads file cannot be read.")
     };
     finding_pending_unverified |all| { all.chains[0].pending = 2; Require::Own };
     finding_not_checked_unverified |all| { all.not_checked.push("WHAT".to_owned()); Require::Own };
@@ -168,9 +168,9 @@ findings! {
         Require::Own
     };
     finding_recovered_copy_valid |all| {
-        note(all, FindingCode::RecoveredCopy, "A writer stopped half way. A private copy was rolled back and read.")
+        add_note(all, FindingCode::RecoveredCopy, "A writer stopped half way. A private copy was rolled back and read.")
     };
-    finding_time_order_valid |all| note(all, FindingCode::TimeOrder, "Record 2 claims an earlier time than record 1.");
+    finding_time_order_valid |all| add_note(all, FindingCode::TimeOrder, "Record 2 claims an earlier time than record 1.");
     finding_changed_unreadable |all| unread(all, FindingCode::Changed, "`FILE` changes while it is read.");
     finding_unreadable_unreadable |all| unread(all, FindingCode::Unreadable, "It is locked.");
 }

@@ -25,7 +25,7 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
 }
 
 /// Copies a database in the middle of what a writer does, as a killed writer leaves it.
-fn leave(chain: &Path, statements: &str, suffixes: &[&str]) {
+fn leave_state(chain: &Path, statements: &str, suffixes: &[&str]) {
     let folder = tempfile::tempdir().unwrap();
     let work = folder.path().join("work.db");
     std::fs::copy(chain, &work).unwrap();
@@ -49,11 +49,11 @@ const LOGGED: &str =
 fn verify_list_inspect_and_export_change_no_byte() {
     type State = (&'static str, fn(&Path));
     let states: [State; 6] = [
-        ("rollback mode", |chain| leave(chain, "PRAGMA journal_mode = DELETE", &[])),
-        ("rollback mode, half a transaction", |chain| leave(chain, HALF_A_TRANSACTION, &["-journal"])),
+        ("rollback mode", |chain| leave_state(chain, "PRAGMA journal_mode = DELETE", &[])),
+        ("rollback mode, half a transaction", |chain| leave_state(chain, HALF_A_TRANSACTION, &["-journal"])),
         ("write-ahead mode", |_| {}),
-        ("write-ahead mode, log and index left", |chain| leave(chain, LOGGED, &["-wal", "-shm"])),
-        ("write-ahead mode, log without index", |chain| leave(chain, LOGGED, &["-wal"])),
+        ("write-ahead mode, log and index left", |chain| leave_state(chain, LOGGED, &["-wal", "-shm"])),
+        ("write-ahead mode, log without index", |chain| leave_state(chain, LOGGED, &["-wal"])),
         ("write-ahead mode, an empty log", |chain| std::fs::write(beside(chain, "-wal"), "").unwrap()),
     ];
     for (name, prepare) in states {
