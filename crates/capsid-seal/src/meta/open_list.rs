@@ -5,6 +5,7 @@ use crate::chain::ChainReader;
 use crate::sources::{chain_files, database};
 use capsid_model::Result;
 use capsid_model::exact::ExactJson;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -43,11 +44,12 @@ impl OpenChain {
 }
 
 /// The chains of a home that no entry of its meta-chain names as they are. A file that cannot be read is not listed: it
-/// must not keep others from being finalised.
+/// must not keep others from being finalised. Nor is a chain that somebody else sealed, for it may be moved away.
 pub(super) fn open_chains(
     home: &Path,
     shared: Option<SharedChain<'_>>,
     is_recorded: &dyn Fn(&str) -> Result<bool>,
+    own: &BTreeSet<String>,
 ) -> Result<Vec<OpenChain>> {
     let mut files: Vec<(SystemTime, PathBuf)> = chain_files(&home.join("chains"))
         .into_iter()
@@ -57,7 +59,7 @@ pub(super) fn open_chains(
     let files = files.into_iter().map(|(_, file)| file).take(MAX_OPENED);
     let mut open = Vec::new();
     for file in files.chain(shared.map(|shared| shared.db.to_owned())) {
-        for chain in chains_in(&file) {
+        for chain in chains_in(&file, own) {
             if open.len() < MAX_LISTED && !is_recorded(&key(&chain.tool, &chain.session, &chain.head))? {
                 open.push(chain);
             }
@@ -71,10 +73,14 @@ fn changed(file: &Path) -> Option<SystemTime> {
     file.metadata().ok()?.modified().ok()
 }
 
-fn chains_in(file: &Path) -> Vec<OpenChain> {
+fn chains_in(file: &Path, own: &BTreeSet<String>) -> Vec<OpenChain> {
     let (tool, session) = crate::sources::names(file);
     let Ok(sources) = database(file, tool, session) else { return Vec::new() };
-    let tip = |tenant: Option<&str>| ChainReader::open(file).ok()?.tip(tenant).ok()?;
+    let Ok(reader) = ChainReader::open(file) else { return Vec::new() };
+    let tip = |tenant: Option<&str>| -> Option<(u64, String)> {
+        let head = reader.head(tenant).ok()??;
+        own.contains(&head.seal.signed_by).then(|| reader.tip(tenant).ok())??
+    };
     let open = sources.into_iter().filter_map(|source| {
         let (count, head) = tip(source.tenant.as_deref())?;
         Some(OpenChain { tool: source.tool?, session: source.session?, count, head })

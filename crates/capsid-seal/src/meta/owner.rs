@@ -5,6 +5,7 @@ use crate::chain::{ChainReader, OwnershipCheck};
 use crate::keys::{KeyOrigin, KeySet, load_home};
 use crate::{PublicKey, Sealer};
 use capsid_model::{Code, Problem, Result};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The owner of a home's chain.
@@ -34,6 +35,13 @@ pub fn own_keys(home: &Path, sealing: &[PublicKey]) -> KeySet {
         }
     }
     keys
+}
+
+/// Every name by which a record can give one of the home's own keys as its signer.
+pub(super) fn own_names(home: &Path, sealing: PublicKey) -> BTreeSet<String> {
+    let keys = own_keys(home, sealing);
+    let own = keys.iter().filter(|one| keys.is_own(&one.key)).map(|one| one.key);
+    own.flat_map(|key| [key.fingerprint(), key.short_fingerprint(), key.hex()]).collect()
 }
 
 fn is_retired(keys: &KeySet, key: PublicKey) -> bool {

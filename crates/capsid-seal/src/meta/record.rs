@@ -2,7 +2,7 @@
 
 use super::FILE;
 use super::open_list::{OpenChain, open_chains};
-use super::owner::ChainOwner;
+use super::owner::{ChainOwner, own_names};
 use super::traces::{ROTATION, rotation_key};
 use crate::chain::{ChainReader, ChainWriter, FinalisedMark, PendingRecord, checkpoint_of};
 use crate::{ActionRecord, Sealer};
@@ -72,7 +72,7 @@ pub fn record_conversation(
     let is_recorded = |key: &str| Ok(key == own_key || meta.place_of(None, key)?.is_some());
     let open = match meta.place_of(None, &own_key)?.is_some() {
         true => Vec::new(),
-        false => open_chains(home, conversation.shared, &is_recorded)?,
+        false => open_chains(home, conversation.shared, &is_recorded, &own_names(home, sealer.public()))?,
     };
     let open: Vec<OpenChain> = open
         .into_iter()
