@@ -133,8 +133,10 @@ impl CodexReader<'_> {
             return Ok(());
         }
         let mut action = self.blank(format!("reasoning:{}", last + 1), ActionKind::System);
+        if reasoning.is_empty() {
+            action.environment.insert("thinking_redacted".to_owned(), true.into());
+        }
         if !encrypted.is_empty() {
-            action.environment.insert("thinking_redacted".to_owned(), reasoning.is_empty().into());
             action.environment.insert("thinking_encrypted".to_owned(), encrypted.into());
         }
         let summary = "model reasoning (no following action)".to_owned();
