@@ -114,9 +114,9 @@ fn hellos_and_new_accounts_are_counted_for_the_network() {
         let elsewhere = hub.from("198.51.100.1");
         let login =
             |name: &str| json!({"email": format!("{name}@example.org"), "password": "correct horse battery"});
-        for n in 0..2 {
-            addresses[n].hello(&format!("node_{n}"), None, json!({})).expect(200);
-            addresses[n].post("/auth/register", None, &login(&format!("user{n}"))).expect(201);
+        for (n, address) in addresses.iter().enumerate().take(2) {
+            address.hello(&format!("node_{n}"), None, json!({})).expect(200);
+            address.post("/auth/register", None, &login(&format!("user{n}"))).expect(201);
         }
         addresses[2].hello("node_2", None, json!({})).refused(429, "hello_rate_limit");
         addresses[2].post("/auth/register", None, &login("user2")).refused(429, "rate_limited");

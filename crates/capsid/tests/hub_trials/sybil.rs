@@ -105,7 +105,7 @@ fn attack(profile: &str) {
         assert_eq!(status, 200, "{told}");
     }
     run_honest(&hub, &honest);
-    let reader = Stranger::new(&hub, "honest", 200);
+    let mut reader = Stranger::new(&hub, "honest", 200);
     wait::until("the honest assets are promoted", LIMIT, || {
         honest.iter().all(|bundle| reader.status_of(bundle.capsule_id()) == "promoted")
     });
@@ -113,12 +113,12 @@ fn attack(profile: &str) {
     for bundle in &junk {
         assert_ne!(reader.status_of(bundle.capsule_id()), "promoted", "junk is promoted on a {profile} hub");
     }
-    look_for_junk(reader, &honest, &junk);
+    look_for_junk(&mut reader, &honest, &junk);
     assert_eq!(hub.stop(), Some(0));
 }
 
 /// No search of a client shows junk, and each first page is full.
-fn look_for_junk(mut reader: Stranger<'_>, honest: &[Bundle], junk: &[Bundle]) {
+fn look_for_junk(reader: &mut Stranger<'_>, honest: &[Bundle], junk: &[Bundle]) {
     let wanted = json!({"signals": [SIGNAL], "asset_type": "Capsule", "search_only": true, "limit": PAGE});
     let (status, by_signal) = reader.say("fetch", &wanted);
     assert_eq!(status, 200, "{by_signal}");
