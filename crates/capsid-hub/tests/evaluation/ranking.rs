@@ -242,11 +242,12 @@ fn outcomes_that_strangers_alone_decided_never_raise_a_weight() {
         }
         let earned = weight(hub);
         assert!((earned - 0.65).abs() < 0.01, "{earned}");
-        // A report that comes after the outcome settles nothing.
+        // A report that comes after the outcome settles nothing, and what it replaces was wrong all the same.
         decide_as_operator(hub, settled[5].capsule_id(), false);
-        hub.clock.advance(1);
+        let wrong_once = weight(hub);
+        assert!(wrong_once < earned, "{wrong_once}");
         graded(hub, &node_id, settled[5].capsule_id(), false, EvidenceGrade::Assigned, 0.5);
-        assert_eq!(weight(hub), earned);
+        assert_eq!(weight(hub), wrong_once);
     });
 }
 
