@@ -5,4 +5,5 @@ mod canonical_properties;
 mod exact_properties;
 mod odd_json;
 mod peer_ids;
+mod redaction;
 mod vectors;

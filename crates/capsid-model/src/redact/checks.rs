@@ -118,6 +118,112 @@ const PASSWORD_WORDS: [&str; 24] = [
     "process.env.password",
 ];
 
+/// Short words that follow a name of a password in code, settings and sentences.
+const SHORT_WORDS: [&str; 72] = [
+    "none",
+    "null",
+    "true",
+    "false",
+    "nil",
+    "void",
+    "text",
+    "type",
+    "pass",
+    "fail",
+    "name",
+    "user",
+    "this",
+    "that",
+    "your",
+    "from",
+    "with",
+    "when",
+    "will",
+    "must",
+    "here",
+    "into",
+    "then",
+    "them",
+    "they",
+    "have",
+    "been",
+    "were",
+    "root",
+    "admin",
+    "self",
+    "value",
+    "empty",
+    "unset",
+    "never",
+    "always",
+    "reset",
+    "reset:",
+    "wrong",
+    "valid",
+    "file",
+    "stdin",
+    "bool",
+    "char",
+    "bytes",
+    "array",
+    "object",
+    "option",
+    "some",
+    "only",
+    "also",
+    "does",
+    "todo",
+    "test",
+    "changeit",
+    "yes",
+    "skip",
+    "failed",
+    "passed",
+    "enabled",
+    "disabled",
+    "encrypted",
+    "plain",
+    "masked",
+    "token",
+    "tokens",
+    "passcode",
+    "passphrase",
+    "unknown",
+    "varchar",
+    "integer",
+    "readonly",
+];
+
+/// Whether a value is a word that names or describes a password and is none.
+pub(super) fn is_known_word(value: &str) -> bool {
+    let plain = value.trim_end_matches(['.', ':', '!', '?', ',']).to_ascii_lowercase();
+    PASSWORD_WORDS.contains(&plain.as_str()) || SHORT_WORDS.contains(&plain.as_str())
+}
+
+/// Whether a value is the name of something in code: words joined by `_` or capitals, one of which says what it holds.
+pub(super) fn is_identifier_of_words(value: &str) -> bool {
+    const WORDS: [&str; 12] = [
+        "password",
+        "passwd",
+        "secret",
+        "token",
+        "apikey",
+        "credential",
+        "passphrase",
+        "hashed",
+        "input",
+        "_value",
+        "_key",
+        "pwd",
+    ];
+    let is_name = value.len() < 48
+        && value.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        && value.trim_end_matches(|c: char| c.is_ascii_digit()).bytes().all(|byte| !byte.is_ascii_digit())
+        && value.len() - value.trim_end_matches(|c: char| c.is_ascii_digit()).len() <= 2;
+    let lower = value.to_ascii_lowercase();
+    is_name && !is_jumbled(value) && WORDS.iter().any(|word| lower.contains(word))
+}
+
 /// Whether a value may be a password. Words of code and schemas are not; people do choose plain words, so those count
 /// unless they are known.
 pub(super) fn is_password(value: &str) -> bool {
@@ -127,9 +233,9 @@ pub(super) fn is_password(value: &str) -> bool {
         && value.split('.').all(|part| {
             part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
                 && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-                && !has_digit(part)
+                && !has_digit(part.trim_end_matches(|c: char| c.is_ascii_digit()))
         });
-    plain.len() >= 6 && !PASSWORD_WORDS.contains(&plain.as_str()) && !is_path && !is_member
+    plain.len() >= 6 && !is_known_word(&plain) && !is_path && !is_member && !is_identifier_of_words(value)
 }
 
 /// Whether a value looks like a password even where its name may mean something else.

@@ -1,23 +1,30 @@
 //! One redactor for every output: credentials always, and what names a person or a machine before publishing.
 //!
-//! A rule finds a shape; where the shape alone would also catch ordinary words, a check looks at the value itself.
-//! All patterns run in linear time, and only those that a first common pass found anywhere in the text.
+//! Secrets are found in two ways. The structure of a text shows where one stands: behind a name, behind a flag of a
+//! program, in a field of a file. And a rule finds a shape; where the shape alone would also catch ordinary words, a check
+//! looks at the value itself. Both look at the text as it is and as it was meant, without colours, line numbers and
+//! escapes. All of it takes linear time.
 
 mod checks;
+mod compiled;
 mod exact;
 mod lists;
 mod names;
+mod normalize;
+mod ranges;
 mod rules;
+mod structure;
 mod value;
 
 pub use exact::redact_exact;
 pub use value::redact_value;
 
-use regex::{Captures, Regex, RegexSet, RegexSetBuilder};
-use rules::{PERSONAL, RedactRule, SECRETS};
+use compiled::CompiledRules;
+use normalize::TextView;
+use ranges::{Finding, cut_before, merge};
+use rules::{PERSONAL, SECRETS};
 use std::borrow::Cow;
-use std::ops::Range;
-use std::sync::{LazyLock, OnceLock};
+use std::sync::LazyLock;
 
 /// What stands where something was taken out.
 pub const REDACTED: &str = "[REDACTED]";
@@ -42,7 +49,7 @@ pub fn redact_telling<'t>(
     profile: RedactProfile,
     taken: &mut dyn FnMut(&str),
 ) -> Cow<'t, str> {
-    let text = SECRET_RULES.apply(Cow::Borrowed(text), taken);
+    let text = without(text, &find_secrets(text), taken);
     match profile {
         RedactProfile::Secrets => text,
         RedactProfile::Publish => PERSONAL_RULES.apply(text, taken),
@@ -58,67 +65,66 @@ const AFTER_CUT: usize = 4 << 10;
 pub fn cut_before_secret(text: &str, at: usize) -> usize {
     let start = text.floor_char_boundary(at.saturating_sub(BEFORE_CUT));
     let end = text.floor_char_boundary(at.saturating_add(AFTER_CUT));
-    start + SECRET_RULES.cut(&text[start..end], at - start)
+    start + cut_before(&find_secrets(&text[start..end]), at - start)
 }
 
 static SECRET_RULES: LazyLock<CompiledRules> = LazyLock::new(|| CompiledRules::new(SECRETS));
 static PERSONAL_RULES: LazyLock<CompiledRules> = LazyLock::new(|| CompiledRules::new(PERSONAL));
 
-/// What the common pass may remember of its way through a text. Too little, and it forgets and begins anew all the time.
-const SET_CACHE: usize = 16 << 20;
+/// How often escapes are undone.
+const MAX_ESCAPES: usize = 3;
 
-/// Rules with one pattern that finds those which apply. A rule's own pattern is compiled when it first applies: most
-/// texts hold no secret, and compiling all of them would be the longest part of starting the program.
-struct CompiledRules {
-    any: RegexSet,
-    rules: Vec<(OnceLock<Option<Regex>>, &'static RedactRule)>,
+/// Where the secrets of a text are.
+fn find_secrets(text: &str) -> Vec<Finding> {
+    let mut found = Vec::new();
+    find_shapes(text, &mut found);
+    let plain = TextView::plain(text);
+    find_in_view(&plain, structure::find, &mut found);
+    if let Some(uncoloured) = TextView::uncoloured(text) {
+        find_in_view(&uncoloured, find_shapes, &mut found);
+    }
+    // Strings in strings in strings.
+    let mut view = plain;
+    for _ in 0..MAX_ESCAPES {
+        let Some(inner) = TextView::unescaped(&view.text) else { break };
+        let inner = if view.is_original() { inner } else { view.deeper(inner) };
+        find_in_view(&inner, structure::find, &mut found);
+        find_in_view(&inner, find_shapes, &mut found);
+        view = inner;
+    }
+    found
 }
 
-impl CompiledRules {
-    fn new(rules: &[&'static [RedactRule]]) -> Self {
-        let rules = || rules.iter().copied().flatten();
-        // The patterns are literals and a test compiles each, so none is ever left out.
-        let any = RegexSetBuilder::new(rules().map(|rule| rule.pattern)).dfa_size_limit(SET_CACHE).build();
-        Self { any: any.unwrap_or_default(), rules: rules().map(|rule| (OnceLock::new(), rule)).collect() }
-    }
+fn find_shapes(text: &str, found: &mut Vec<Finding>) {
+    SECRET_RULES.find(text, found);
+}
 
-    /// The rules that find something in a text.
-    fn found_in<'c>(
-        &'c self,
-        text: &str,
-    ) -> impl Iterator<Item = (&'c Regex, &'static RedactRule)> + use<'c> {
-        self.any.matches(text).into_iter().filter_map(|index| {
-            let (compiled, rule) = &self.rules[index];
-            let regex = compiled.get_or_init(|| Regex::new(rule.pattern).ok()).as_ref()?;
-            Some((regex, *rule))
-        })
-    }
-
-    fn cut(&self, text: &str, at: usize) -> usize {
-        // With what must follow it: `@` shows that a password stood before.
-        let found = |(regex, rule): (&Regex, &'static RedactRule)| -> Vec<Range<usize>> {
-            let secret =
-                |found: Captures<'_>| Some(rule.secret(text, &found)?.start..found.get_match().end());
-            regex.captures_iter(text).filter_map(secret).collect()
-        };
-        let secrets: Vec<Range<usize>> = self.found_in(text).flat_map(found).collect();
-        let mut cut = at;
-        while let Some(across) = secrets.iter().find(|secret| secret.start < cut && cut < secret.end) {
-            cut = across.start;
+/// Adds what is found in a view, where it stands in the original.
+fn find_in_view(view: &TextView<'_>, find: fn(&str, &mut Vec<Finding>), found: &mut Vec<Finding>) {
+    let first = found.len();
+    find(&view.text, found);
+    if !view.is_original() {
+        for finding in &mut found[first..] {
+            let until = view.original(finding.secret.start..finding.until).end;
+            *finding = Finding { secret: view.original(finding.secret.clone()), until };
         }
-        cut
-    }
-
-    fn apply<'t>(&self, mut text: Cow<'t, str>, taken: &mut dyn FnMut(&str)) -> Cow<'t, str> {
-        for (regex, rule) in self.found_in(&text) {
-            let changed = regex.replace_all(&text, |found: &Captures<'_>| rule.replace(&text, found, taken));
-            if changed != text {
-                text = Cow::Owned(changed.into_owned());
-            }
-        }
-        text
     }
 }
 
+/// The text with `[REDACTED]` in the place of what was found.
+fn without<'t>(text: &'t str, found: &[Finding], taken: &mut dyn FnMut(&str)) -> Cow<'t, str> {
+    let mut clean = String::new();
+    let mut copied = 0;
+    for range in merge(found) {
+        taken(&text[range.clone()]);
+        clean += &text[copied..range.start];
+        clean += REDACTED;
+        copied = range.end;
+    }
+    if copied == 0 { Cow::Borrowed(text) } else { Cow::Owned(clean + &text[copied..]) }
+}
+
+#[cfg(test)]
+mod cost_tests;
 #[cfg(test)]
 mod tests;

@@ -192,7 +192,8 @@ const SHAPES: &[RedactRule] = &[
     RedactRule::new(
         concat!(
             r"(?-u:\b)(?:(?:AKIA|ASIA)[A-Z0-9]{16}(?-u:\b)|sk-(?:ant|proj)-[A-Za-z0-9_-]{20,}|gh[opusr]_[A-Za-z0-9]{36,}",
-            r"|github_pat_[A-Za-z0-9_]{22,}|npm_[A-Za-z0-9]{36,}|xox[abeoprs]-[A-Za-z0-9-]{10,}|glpat-[A-Za-z0-9_-]{20,})",
+            r"|github_pat_[A-Za-z0-9_]{22,}|npm_[A-Za-z0-9]{36,}|xox[abeoprs]-[A-Za-z0-9-]{10,}|glpat-[A-Za-z0-9_-]{20,}",
+            r"|NRAK-[A-Z0-9]{27}(?-u:\b)|AGE-SECRET-KEY-1[A-Z0-9]{50,})",
         ),
         always,
     ),
@@ -206,10 +207,10 @@ const SHAPES: &[RedactRule] = &[
             r"|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}|SK[0-9a-f]{32}(?-u:\b)|hf_[A-Za-z0-9]{30,}|gsk_[A-Za-z0-9]{40,}",
             r"|do[opr]_v1_[a-f0-9]{64}|dckr_pat_[A-Za-z0-9_-]{20,}|shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}|hv[sbr]\.[A-Za-z0-9_-]{24,}",
             r"|lin_api_[A-Za-z0-9]{32,}|figd_[A-Za-z0-9_-]{32,}|xai-[A-Za-z0-9]{40,}|nvapi-[A-Za-z0-9_-]{40,}|r8_[A-Za-z0-9]{36,}",
-            r"|glsa_[A-Za-z0-9_]{32,}|PMAK-[A-Za-z0-9-]{40,}|AGE-SECRET-KEY-1[A-Z0-9]{50,}|sq0(?:atp|csp)-[A-Za-z0-9_-]{22,}",
+            r"|glsa_[A-Za-z0-9_]{32,}|PMAK-[A-Za-z0-9-]{40,}|sq0(?:atp|csp)-[A-Za-z0-9_-]{22,}",
             r"|AT[AC]TT3[A-Za-z0-9_=-]{24,}|sntry[su]_[A-Za-z0-9+/=_-]{24,}|sbp_[a-f0-9]{40}|tskey-[a-z]{3,8}-[A-Za-z0-9-]{16,}",
             r"|rubygems_[a-f0-9]{40,}|pplx-[A-Za-z0-9]{40,}|EAAC[A-Za-z0-9]{40,}|[0-9]{8,10}:AA[A-Za-z0-9_-]{33}",
-            r"|NRAK-[A-Z0-9]{27}|dapi[a-f0-9]{32}(?-u:\b)|ntn_[A-Za-z0-9]{40,}|pat[A-Za-z0-9]{14}\.[a-f0-9]{64}",
+            r"|dapi[a-f0-9]{32}(?-u:\b)|ntn_[A-Za-z0-9]{40,}|pat[A-Za-z0-9]{14}\.[a-f0-9]{64}",
             r"|[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{50,}|dt0[a-z][0-9]{2}\.[A-Z0-9]{24}\.[A-Z0-9]{64}",
             r"|pscale_(?:tkn|pw|oauth)_[A-Za-z0-9_.-]{32,}|dp\.(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9_.-]{40,}",
             r"|fm[12][ar]?_[A-Za-z0-9+/=_-]{40,}|(?:sdk|mob)-[a-f0-9]{8}(?:-[a-f0-9]{4}){3}-[a-f0-9]{12}",
@@ -229,6 +230,40 @@ const SHAPES: &[RedactRule] = &[
     RedactRule::new(
         r"(?P<keep>hooks\.slack\.com/(?:services|workflows)/|discord(?:app)?\.com/api/webhooks/)[A-Za-z0-9_/-]{20,}",
         always,
+    ),
+    // hashes of passwords: they can be guessed
+    RedactRule::new(
+        concat!(
+            r"\$(?:\$)?(?:2[abxy]?\$(?:\$)?[0-9]{2}\$(?:\$)?[./A-Za-z0-9]{53}|(?:1|apr1)\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{22}",
+            r"|[56]\$(?:rounds=[0-9]+\$)?[./A-Za-z0-9]{1,16}\$(?:[./A-Za-z0-9]{86}|[./A-Za-z0-9]{43})",
+            r"|(?:y|7|gy)\$[./A-Za-z0-9]{1,90}\$[./A-Za-z0-9]{1,86}(?:\$[./A-Za-z0-9]{43})?",
+            r"|argon2(?:id|i|d)\$(?:v=[0-9]+\$)?[a-z0-9=,]+\$[A-Za-z0-9+/=]{8,}\$[A-Za-z0-9+/=]{16,}",
+            r"|scrypt\$[a-z0-9=,]+\$[A-Za-z0-9+/=.]{8,}\$[A-Za-z0-9+/=.]{16,}|[PH]\$[./A-Za-z0-9]{31}(?-u:\b))",
+        ),
+        has_digit,
+    ),
+    RedactRule::new(
+        concat!(
+            r"(?-u:\b)(?:pbkdf2(?:_|:|-)sha[0-9]+[$:][0-9]+\$[^\s$]{4,64}\$[A-Za-z0-9+/=]{24,}",
+            r"|scrypt:[0-9]+:[0-9]+:[0-9]+\$[A-Za-z0-9]{8,}\$[0-9a-f]{64,}",
+            r"|SCRAM-SHA-(?:1|256|512)\$[0-9]+:[A-Za-z0-9+/=]{8,}\$[A-Za-z0-9+/=]{24,}:[A-Za-z0-9+/=]{24,})",
+        ),
+        has_digit,
+    ),
+    RedactRule::new(r"(?P<keep>\{(?:S?SHA(?:256|384|512)?|S?MD5)\})(?P<value>[A-Za-z0-9+/]{20,}={0,2})", always),
+    RedactRule::new(r"(?P<keep>^|[\s'\x22|=:,])(?P<value>\*[0-9A-F]{40})(?-u:\b)", has_digit),
+    RedactRule::new(
+        r"(?P<keep>:[0-9]{3,10}:)(?P<value>[0-9a-fA-F]{32}:[0-9a-fA-F]{32})(?P<end>:::)",
+        always,
+    ),
+    // a private key as base64: its first line begins with a word other than those of a certificate or a public key
+    RedactRule::new(r"(?-u:\b)LS0tLS1CRUdJTi[A-Za-z0-9+/]{24,}={0,2}", |value| {
+        !["BDRVJU", "BQVUJM", "BUUlVT", "BDUkw", "BQS0NT"].iter().any(|start| value[14..].starts_with(start))
+    }),
+    // a password with a slash in the address of a database
+    RedactRule::new(
+        r#"(?P<keep>(?-u:\b)(?:postgres(?:ql)?|mysql|mariadb|mssql|mongodb(?:\+srv)?|rediss?|amqps?)://[^\s/@:"'<>]*:)(?P<value>[^\s"'<>@]*/[^\s"'<>@]*)(?P<end>@[A-Za-z0-9])"#,
+        |value| is_not_placeholder(value) && !value.starts_with(|c: char| c.is_ascii_digit()),
     ),
     // a name, a sign, a value between quotes
     RedactRule::new(

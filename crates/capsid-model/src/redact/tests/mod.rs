@@ -6,6 +6,7 @@ mod shapes;
 use super::*;
 use ordinary::ORDINARY;
 use proptest::prelude::*;
+use regex::Regex;
 use shapes::{SECRET_SHAPES, made_up};
 
 #[test]
