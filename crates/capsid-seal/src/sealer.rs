@@ -17,6 +17,8 @@ pub struct Sealer {
     fingerprint: String,
     /// Signs instead of the key, which then makes salts only.
     service: Option<Arc<dyn RecordSigner>>,
+    /// Keys of a service that signed here before.
+    former: Vec<PublicKey>,
     #[cfg(feature = "pq")]
     pq: Option<crate::pq::PqSigningKey>,
 }
@@ -28,6 +30,7 @@ impl Sealer {
             fingerprint: key.public().fingerprint(),
             key,
             service: None,
+            former: Vec::new(),
             #[cfg(feature = "pq")]
             pq: None,
         }
@@ -37,6 +40,12 @@ impl Sealer {
     pub fn with_service(service: Arc<dyn RecordSigner>, redaction: SigningKey) -> Self {
         let fingerprint = service.public().fingerprint();
         Self { fingerprint, service: Some(service), ..Self::new(redaction) }
+    }
+
+    /// What a service signed before goes on to count as this home's own.
+    #[must_use]
+    pub fn after_service(self, former: Vec<PublicKey>) -> Self {
+        Self { former, ..self }
     }
 
     /// The service that signs, if one does.
@@ -58,7 +67,12 @@ impl Sealer {
 
     /// The keys that verify what was sealed so far, oldest first: a service may have had others before.
     pub fn own_keys(&self) -> Vec<PublicKey> {
-        self.service.as_ref().map_or_else(|| vec![self.key.public()], |service| service.keys())
+        let mut keys = self.former.clone();
+        match &self.service {
+            Some(service) => keys.extend(service.keys()),
+            None => keys.push(self.key.public()),
+        }
+        keys
     }
 
     pub(crate) fn key(&self) -> &SigningKey {

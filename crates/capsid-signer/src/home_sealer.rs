@@ -41,7 +41,12 @@ pub fn service_of_home(trust: &Path, home: &Path) -> Result<Option<SignerTrust>>
 pub fn open_sealer(trust: &Path, home: &Path, now: &str) -> Result<OwnKeys> {
     match service_of_home(trust, home)? {
         Some(trust) => Ok(OwnKeys { sealer: service_sealer(trust, home)?, is_new: false }),
-        None => own::own(home, random_seed, now),
+        None => {
+            let own = own::own(home, random_seed, now)?;
+            let former = SignerTrust::load(trust, this_user())?.filter(|trust| trust.is_home(home));
+            let former = former.map(|trust| trust.keys()).transpose()?.unwrap_or_default();
+            Ok(OwnKeys { sealer: own.sealer.after_service(former), ..own })
+        }
     }
 }
 

@@ -1,13 +1,11 @@
 //! The signer of a home whose key the service keeps.
 
 use crate::adoption::has_records;
-use crate::client::{SignerClient, load_heads};
+use crate::client::SignerClient;
 use crate::trust_root::SignerTrust;
 use capsid_model::{Code, Problem, Result};
 use capsid_seal::record_signer::{ChainSignatures, RecordSigner};
 use capsid_seal::{PublicKey, TrailHome};
-use capsid_verdict::KeyOrigin;
-use capsid_verdict::evidence::{Expectation, ExpectationSource, StatementSigner};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Has records signed over the socket.
@@ -59,21 +57,4 @@ impl RecordSigner for ServiceSigner {
         let signed = client.sign(texts, &self.trust.keys()?)?;
         Ok(ChainSignatures { key: signed.key, signatures: signed.signatures })
     }
-}
-
-/// What the service says must be there: one expectation for each chain, signed by a key of the trust root.
-pub fn expected_by_service(trust: &SignerTrust) -> Result<Vec<Expectation>> {
-    let statement = load_heads(trust)?;
-    let fingerprint = statement.origin.key.fingerprint();
-    let source = ExpectationSource::HeadStatement(StatementSigner { fingerprint, origin: KeyOrigin::Own });
-    let expectations = statement.chains.into_iter().map(|stated| {
-        let (domain, session) = (stated.chain.domain, stated.chain.session);
-        let chain = match (domain.as_str(), session.as_str()) {
-            ("meta", "meta") => "meta".to_owned(),
-            _ => format!("{domain}/{session}"),
-        };
-        let head = Some(capsid_seal::hash::hex(&stated.head.hash));
-        Expectation { source: source.clone(), chain, count: stated.head.count, head }
-    });
-    Ok(expectations.collect())
 }

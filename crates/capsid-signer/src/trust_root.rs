@@ -75,6 +75,11 @@ impl SignerTrust {
         Ok(Self::load(folder, user)?.filter(|trust| trust.is_active && is_same_path(&trust.home, home)))
     }
 
+    /// Whether a path is the home.
+    pub fn is_home(&self, path: &Path) -> bool {
+        is_same_path(&self.home, path)
+    }
+
     /// Whether a path is the home, or in it.
     pub fn holds(&self, path: &Path) -> bool {
         let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());

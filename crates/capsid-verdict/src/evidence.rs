@@ -217,7 +217,7 @@ pub struct UnreadableChain {
 pub struct EvidenceNote {
     /// The kind: `recovered_copy`, `time_order`, `statement_invalid` or `signer_unreachable`.
     pub code: FindingCode,
-    /// The chain.
+    /// The chain; empty where it is about all of them.
     pub chain: String,
     /// The position.
     pub position: Option<u64>,

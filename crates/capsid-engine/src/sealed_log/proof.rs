@@ -8,6 +8,9 @@ use crate::workspace::Workspace;
 use capsid_model::Result;
 use capsid_seal::chain::ChainReader;
 use capsid_seal::verify::{ChainVerdict, VerifyOptions, verify};
+use capsid_signer::layout::SignerLayout;
+use capsid_signer::trust_root::SignerTrust;
+use capsid_signer::trusted_keys::add_service_keys;
 
 /// What there is to say about the event log.
 #[derive(Debug)]
@@ -69,7 +72,9 @@ pub fn prove(workspace: &Workspace) -> Result<LogProof> {
     if !path.exists() {
         return Ok(proof);
     }
-    let keys = capsid_seal::keys::load_home(chain.home.root());
+    let mut keys = capsid_seal::keys::load_home(chain.home.root());
+    let service = SignerTrust::find_by_home(&SignerLayout::system().trust, chain.home.root())?;
+    service.map_or(Ok(()), |trust| add_service_keys(&mut keys, &trust))?;
     let options = VerifyOptions { signatures: true, ..VerifyOptions::default() };
     let reader = ChainReader::open(&path)?;
     let verdict = verify(reader.records(tenant.as_deref()), &options, &keys)?;

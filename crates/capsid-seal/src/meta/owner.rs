@@ -38,7 +38,7 @@ pub fn own_keys(home: &Path, sealing: &[PublicKey]) -> KeySet {
 }
 
 /// Every name by which a record can give one of the home's own keys as its signer.
-pub(super) fn own_names(home: &Path, sealing: PublicKey) -> BTreeSet<String> {
+pub(super) fn own_names(home: &Path, sealing: &[PublicKey]) -> BTreeSet<String> {
     let keys = own_keys(home, sealing);
     let own = keys.iter().filter(|one| keys.is_own(&one.key)).map(|one| one.key);
     own.flat_map(|key| [key.fingerprint(), key.short_fingerprint(), key.hex()]).collect()

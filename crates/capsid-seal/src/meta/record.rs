@@ -72,7 +72,7 @@ pub fn record_conversation(
     let is_recorded = |key: &str| Ok(key == own_key || meta.place_of(None, key)?.is_some());
     let open = match meta.place_of(None, &own_key)?.is_some() {
         true => Vec::new(),
-        false => open_chains(home, conversation.shared, &is_recorded, &own_names(home, sealer.public()))?,
+        false => open_chains(home, conversation.shared, &is_recorded, &own_names(home, &sealer.own_keys()))?,
     };
     let open: Vec<OpenChain> = open
         .into_iter()

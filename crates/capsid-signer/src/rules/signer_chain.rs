@@ -21,6 +21,14 @@ impl SignerChain {
             .then(|| Self { domain: domain.to_owned(), session: session.to_owned() })
     }
 
+    /// Its name in the evidence of a verification.
+    pub fn evidence_name(&self) -> String {
+        match (self.domain.as_str(), self.session.as_str()) {
+            ("meta", "meta") => "meta".to_owned(),
+            (domain, session) => format!("{domain}/{session}"),
+        }
+    }
+
     /// `DOMAIN SESSION`, one word each.
     pub fn to_words(&self) -> String {
         format!("{} {}", to_word(&self.domain), to_word(&self.session))

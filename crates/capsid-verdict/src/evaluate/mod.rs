@@ -169,7 +169,7 @@ fn notes(evidence: &VerdictEvidence) -> Vec<Finding> {
             _ => VerdictLevel::Valid,
         };
         Finding {
-            chain: Some(note.chain.clone()),
+            chain: Some(note.chain.clone()).filter(|chain| !chain.is_empty()),
             position: note.position,
             ..finding(note.code, level, note.message.clone())
         }

@@ -13,6 +13,7 @@ mod policy;
 mod read_only;
 mod repositories;
 mod shared_database;
+mod signing_service;
 mod story;
 mod verify;
 

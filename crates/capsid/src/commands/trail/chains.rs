@@ -86,6 +86,7 @@ pub(super) fn own_keys(home: &TrailHome) -> KeySet {
     if let Some(folder) = qp_capsule(&crate::commands::variable) {
         capsid_seal::keys::add_folder(&mut keys, &folder, KeyOrigin::Known);
     }
+    super::signer::add_keys_of_service(&mut keys, home);
     keys
 }
 

@@ -106,7 +106,8 @@ impl TrailViewer {
 
     /// A key that cannot be read is no reason to show nothing: `capsid doctor` reports it.
     fn own(&self) -> Option<PublicKey> {
-        file::load(&self.home.key()).ok().flatten().map(|key| key.public())
+        let service = super::signer::key_of_service(&self.home).ok().flatten();
+        service.or_else(|| file::load(&self.home.key()).ok().flatten().map(|key| key.public()))
     }
 
     fn file(&self, name: &str) -> Result<Option<JsonDocument>> {

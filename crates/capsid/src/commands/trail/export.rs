@@ -70,8 +70,10 @@ pub(super) fn run(arguments: &TrailExportArgs, home: &TrailHome, folder: &Path) 
         return otlp::export(&arguments.traces, target, home, chains);
     }
     chains.iter().for_each(warn_if_broken);
-    let key = file::load(&home.key())?;
-    let own = key.as_ref().map(SigningKey::public);
+    // A key of the home that the service replaced vouches for nothing any more.
+    let service = super::signer::key_of_service(home)?;
+    let key = if service.is_some() { None } else { file::load(&home.key())? };
+    let own = service.or(key.as_ref().map(SigningKey::public));
     let collected = ExportedChains::collect(home, chains, own).with_heads(key);
     print_refused(&collected.refused);
     let plan = collected.plan(UnreadablePolicy::LeftOut);
@@ -171,7 +173,8 @@ pub(super) struct ExportedChains {
 impl ExportedChains {
     pub fn collect(home: &TrailHome, chains: Vec<ChainSource>, own: Option<PublicKey>) -> Self {
         let now = SystemClock.now();
-        let keys = capsid_seal::keys::load_home(home.root());
+        let mut keys = capsid_seal::keys::load_home(home.root());
+        super::signer::add_keys_of_service(&mut keys, home);
         let known = keys.iter().filter(|trusted| trusted.origin != KeyOrigin::Own);
         let known = known.map(|trusted| trusted.key).collect();
         let (generated_at, time) = (local(now), now.iso());

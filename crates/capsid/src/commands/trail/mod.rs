@@ -106,7 +106,7 @@ pub fn run(arguments: &TrailArgs, folder: &Path) -> Result<u8> {
         TrailCommand::Seal(arguments) => seal::run(arguments, &home),
         TrailCommand::List(arguments) => list::run(arguments, &home, folder),
         TrailCommand::Inspect(arguments) => inspect::run(arguments, &home),
-        TrailCommand::Verify(arguments) => verify::run(arguments, &home),
+        TrailCommand::Verify(arguments) => verify::run(arguments, &home, named.is_some()),
         TrailCommand::VerifyMeta(arguments) => verify_meta::run(arguments, &home),
         TrailCommand::Explore(arguments) => explore::run(arguments, &home),
         TrailCommand::Export(arguments) => export::run(arguments, &home, folder),

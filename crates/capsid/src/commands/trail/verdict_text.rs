@@ -232,6 +232,7 @@ pub(super) fn to_json(results: &VerifyResults) -> Value {
         "error": error.or(decisive.map(|one| one.message.clone())).or(cannot_read),
         "chains": judged.iter().map(JudgedChain::to_json).collect::<Vec<_>>(),
         "unreadable": unreadable,
+        "signer": results.witness.as_ref().map(super::signer::witness_json),
         "not_checked": not_checked.map(|one| one.message.clone()).collect::<Vec<_>>(),
     })
 }

@@ -2,6 +2,7 @@
 
 use super::chains::{keys_for, named, open, own_keys, print_refused};
 use super::requirement::SignerRequirement;
+use super::signer::ask_witness;
 use capsid_model::Result;
 use capsid_seal::TrailHome;
 use capsid_seal::evidence::{
@@ -11,6 +12,7 @@ use capsid_seal::imported;
 use capsid_seal::keys::KeySet;
 use capsid_seal::sources::ChainSources;
 use capsid_seal::verdict::{DataPlace, TrailVerdict};
+use capsid_signer::head_witness::HeadWitness;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -25,6 +27,8 @@ pub(super) struct VerdictRequest<'a> {
 pub(super) struct NamedVerdict {
     pub verdict: TrailVerdict,
     pub chains: Vec<CollectedChain>,
+    /// What the signing service says of the home.
+    pub witness: Option<HeadWitness>,
 }
 
 /// A path, or a name of a chain in the home, opened.
@@ -94,12 +98,27 @@ impl VerdictRequest<'_> {
     /// The own home. What was imported has a requirement of its own.
     fn judge_home(&self, only: &BTreeSet<String>) -> Result<NamedVerdict> {
         let keys = self.home_keys();
-        let options = CollectOptions { only: only.clone(), ..self.options.clone() };
-        let found = collect_home(self.home, &keys, &options)?;
-        let own = self.evaluate(found, DataPlace::Home, &keys);
+        // Asked first: a record that is sealed meanwhile is one more, never one that is missing.
+        let witness = ask_witness(self.home)?;
+        let expectations = witness.as_ref().map(HeadWitness::expectations).unwrap_or_default();
+        let options = CollectOptions { only: only.clone(), expectations, ..self.options.clone() };
+        let mut found = match &witness {
+            // Of a home that is gone the service still knows what was in it.
+            Some(_) if !self.home.root().is_dir() => {
+                let mut found = CollectedEvidence::default();
+                found.evidence.expectations.clone_from(&options.expectations);
+                found
+            }
+            _ => collect_home(self.home, &keys, &options)?,
+        };
+        if let Some(witness) = witness.as_ref().filter(|_| !self.requirement.is_given()) {
+            witness.apply_to(&mut found.evidence);
+        }
+        let own = NamedVerdict { witness, ..self.evaluate(found, DataPlace::Home, &keys) };
         if !only.is_empty() {
             return Ok(own);
         }
+        let options = CollectOptions { expectations: Vec::new(), ..options };
         let imported = collect_imported(self.home, &keys, &options)?;
         if imported.chains.is_empty() && imported.evidence.expectations.is_empty() {
             return Ok(own);
@@ -108,6 +127,7 @@ impl VerdictRequest<'_> {
         Ok(NamedVerdict {
             verdict: own.verdict.combine(imported.verdict),
             chains: [own.chains, imported.chains].concat(),
+            witness: own.witness,
         })
     }
 
@@ -119,7 +139,7 @@ impl VerdictRequest<'_> {
 
     fn evaluate(&self, found: CollectedEvidence, place: DataPlace, keys: &KeySet) -> NamedVerdict {
         let verdict = found.evaluate(&self.requirement.policy(place, keys));
-        NamedVerdict { verdict, chains: found.chains }
+        NamedVerdict { verdict, chains: found.chains, witness: None }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::chains::number_and_hash;
 use super::requirement::{RequirementArgs, SignerRequirement};
+use super::signer::{ask_witness, print_witness, require_signed_home};
 use super::verdict_text::{conclude, print_chains, print_findings, to_json};
 use super::verdicts::{NamedVerdict, VerdictRequest, VerdictTarget};
 use crate::output;
@@ -12,6 +13,7 @@ use capsid_seal::sources::SourceKind;
 use capsid_seal::verdict::TrailVerdict;
 use capsid_seal::verify::VerifiedCheckpoint;
 use capsid_seal::{PublicKey, TrailHome};
+use capsid_signer::head_witness::HeadWitness;
 use clap::Args;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -71,6 +73,8 @@ pub(super) struct VerifyResults {
     pub verdict: Option<TrailVerdict>,
     pub chains: Vec<CollectedChain>,
     pub unopened: Vec<(String, Problem)>,
+    /// What the signing service says of the home.
+    pub witness: Option<HeadWitness>,
 }
 
 impl VerifyResults {
@@ -80,6 +84,7 @@ impl VerifyResults {
             None => named.verdict,
         });
         self.chains.extend(named.chains);
+        self.witness = named.witness.or(self.witness.take());
     }
 
     fn status(&self, is_strict: bool) -> u8 {
@@ -91,7 +96,7 @@ impl VerifyResults {
     }
 }
 
-pub(super) fn run(arguments: &TrailVerifyArgs, home: &TrailHome) -> Result<u8> {
+pub(super) fn run(arguments: &TrailVerifyArgs, home: &TrailHome, is_home_named: bool) -> Result<u8> {
     let request = VerdictRequest {
         home,
         requirement: SignerRequirement::read(&arguments.requirement, home, arguments.signatures)?,
@@ -105,6 +110,9 @@ pub(super) fn run(arguments: &TrailVerifyArgs, home: &TrailHome) -> Result<u8> {
     };
     let mut results = VerifyResults::default();
     if arguments.paths.is_empty() {
+        if !is_home_named {
+            require_signed_home(home)?;
+        }
         require_chains(home)?;
         if arguments.since.is_some() {
             return Err(several_chains());
@@ -133,6 +141,7 @@ pub(super) fn run(arguments: &TrailVerifyArgs, home: &TrailHome) -> Result<u8> {
     } else {
         print_chains(&results);
         print_findings(&results);
+        results.witness.iter().for_each(print_witness);
         conclude(&results, &request);
     }
     Ok(results.status(arguments.strict))
@@ -143,6 +152,9 @@ fn require_chains(home: &TrailHome) -> Result<()> {
     let is_trace = |path: &Path| path.exists();
     let checkpoint = capsid_seal::chain::checkpoint_of(&home.meta());
     if !home.chain_paths().is_empty() || is_trace(&checkpoint) || is_trace(&home.root().join("imported")) {
+        return Ok(());
+    }
+    if ask_witness(home)?.is_some_and(|witness| witness.chains() > 0) {
         return Ok(());
     }
     let message = format!("There are no chains in `{}` yet.", home.root().display());
