@@ -126,7 +126,8 @@ impl ChainTask<'_> {
     /// Where to begin, if not at the first record.
     fn start(&self) -> Result<Option<ChainStart>> {
         let path = match (&self.options.since, &self.source.location) {
-            (Some(since), _) => {
+            // It is about the chain that was named, and not about the meta-chain beside it.
+            (Some(since), _) if !self.source.is_meta => {
                 let (total, heads) = (0, Vec::new());
                 return Ok(Some(ChainStart { checkpoint: since.clone(), total, heads, left_out: None }));
             }

@@ -71,7 +71,7 @@ fn verify_list_inspect_and_export_change_no_byte() {
         assert_eq!(codes.contains(&"recovered_copy"), name.contains("half"), "{name}: {codes:?}");
         desk.expect(0, &["trail", "list"]);
         desk.expect(0, &["trail", "inspect", SESSION]);
-        desk.expect(0, &["trail", "export", "--out", "bundle", "--all"]);
+        desk.expect(0, &["trail", "export", "--out", "bundle"]);
         assert!(tree(&desk.trail()) == before, "{name}: something was written");
     }
 }

@@ -372,7 +372,7 @@ fn verify_at_home_finds_a_cut_or_deleted_chain_and_meta_chain() {
 #[test]
 fn a_requirement_decides_whose_records_pass_and_what_stays_open() {
     let author = sealed(1);
-    author.expect(0, &["trail", "export", "--out", "bundle", "--all"]);
+    author.expect(0, &["trail", "export", "--out", "bundle"]);
     let bundle = author.home().join("bundle");
     let bundle = bundle.to_str().unwrap();
     let reader = desk();

@@ -98,6 +98,7 @@ impl VerdictRequest<'_> {
     /// The own home. What was imported has a requirement of its own.
     fn judge_home(&self, only: &BTreeSet<String>) -> Result<NamedVerdict> {
         let keys = self.home_keys();
+<<<<<<< HEAD
         // Asked first: a record that is sealed meanwhile is one more, never one that is missing.
         let witness = ask_witness(self.home)?;
         let expectations = witness.as_ref().map(HeadWitness::expectations).unwrap_or_default();
@@ -115,7 +116,14 @@ impl VerdictRequest<'_> {
             witness.apply_to(&mut found.evidence);
         }
         let own = NamedVerdict { witness, ..self.evaluate(found, DataPlace::Home, &keys) };
+=======
+        let options = CollectOptions { only: only.clone(), ..self.options.clone() };
+        let found = collect_home(self.home, &keys, &options)?;
+        let mut own = self.evaluate(found, DataPlace::Home, &keys);
+>>>>>>> 72b7c56d (Leave the meta-chain out of what was named)
         if !only.is_empty() {
+            // The meta-chain is a witness here; nobody asked for it.
+            own.chains.retain(|chain| only.contains(&chain.name));
             return Ok(own);
         }
         let options = CollectOptions { expectations: Vec::new(), ..options };
