@@ -98,7 +98,6 @@ impl VerdictRequest<'_> {
     /// The own home. What was imported has a requirement of its own.
     fn judge_home(&self, only: &BTreeSet<String>) -> Result<NamedVerdict> {
         let keys = self.home_keys();
-<<<<<<< HEAD
         // Asked first: a record that is sealed meanwhile is one more, never one that is missing.
         let witness = ask_witness(self.home)?;
         let expectations = witness.as_ref().map(HeadWitness::expectations).unwrap_or_default();
@@ -115,12 +114,7 @@ impl VerdictRequest<'_> {
         if let Some(witness) = witness.as_ref().filter(|_| !self.requirement.is_given()) {
             witness.apply_to(&mut found.evidence);
         }
-        let own = NamedVerdict { witness, ..self.evaluate(found, DataPlace::Home, &keys) };
-=======
-        let options = CollectOptions { only: only.clone(), ..self.options.clone() };
-        let found = collect_home(self.home, &keys, &options)?;
-        let mut own = self.evaluate(found, DataPlace::Home, &keys);
->>>>>>> 72b7c56d (Leave the meta-chain out of what was named)
+        let mut own = NamedVerdict { witness, ..self.evaluate(found, DataPlace::Home, &keys) };
         if !only.is_empty() {
             // The meta-chain is a witness here; nobody asked for it.
             own.chains.retain(|chain| only.contains(&chain.name));
