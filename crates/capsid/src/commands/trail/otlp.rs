@@ -13,7 +13,7 @@ use capsid_seal::verdict::{DataPlace, SignerPolicy, VerdictLevel};
 use capsid_seal::verify::ChainVerdict;
 use capsid_trail::otlp::{ChainTrace, TraceRequest, TracedChain};
 use clap::Args;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::Path;
 
 /// How a file begins that this command wrote.
