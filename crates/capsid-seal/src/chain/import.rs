@@ -3,9 +3,9 @@
 use super::open::problem;
 use super::write::{ChainPosition, ChainWriter, insert_row};
 use crate::hash::sha3_hex;
-use crate::verify::skim;
 use crate::{RecordColumns, StoredRecord};
 use capsid_model::{Code, Problem, Result};
+use capsid_verdict::skim;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
 /// What came of an import.

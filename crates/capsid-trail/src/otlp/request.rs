@@ -24,12 +24,12 @@ impl<'a> TraceRequest<'a> {
     #[must_use]
     pub fn add(&mut self, span: Value) -> Option<String> {
         self.spans.push(span);
-        if self.spans.len() < MAX_SPANS { None } else { self.take() }
+        if self.spans.len() < MAX_SPANS { None } else { self.take_request() }
     }
 
     /// The text of a request with what is left, if anything is.
     #[must_use]
-    pub fn take(&mut self) -> Option<String> {
+    pub fn take_request(&mut self) -> Option<String> {
         if self.spans.is_empty() {
             return None;
         }
@@ -56,8 +56,8 @@ mod tests {
         let mut request = TraceRequest::new("codex", "1");
         let mut texts: Vec<String> =
             (0..2 * MAX_SPANS + 3).filter_map(|at| request.add(json!({"at": at}))).collect();
-        texts.extend(request.take());
-        assert_eq!(request.take(), None);
+        texts.extend(request.take_request());
+        assert_eq!(request.take_request(), None);
         let counts: Vec<usize> = texts
             .iter()
             .map(|text| {

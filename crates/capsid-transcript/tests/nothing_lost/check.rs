@@ -129,21 +129,21 @@ impl Reading {
 
     /// The strings that are in no record and that no reason names.
     pub fn lost(&self) -> Vec<String> {
-        let shown = self.shown();
+        let shown = self.shown_text();
         let mut lost = Vec::new();
         for entry in &self.entries {
             match entry {
                 Entry::Cut(text) => match parse_lossy(text.as_bytes()) {
                     // What was cut off was only white space.
                     Ok(document) if document.as_object().is_some() => {
-                        self.look("", &document, &document, &shown, &mut lost);
+                        self.find_lost("", &document, &document, &shown, &mut lost);
                     }
                     _ if is_shown(text.trim(), &shown) => {}
                     _ => lost.push(format!("cut: {text}")),
                 },
                 Entry::Whole(_) => {
                     let document = parse_lossy(entry.text().as_bytes()).unwrap();
-                    self.look("", &document, &document, &shown, &mut lost);
+                    self.find_lost("", &document, &document, &shown, &mut lost);
                 }
             }
         }
@@ -151,7 +151,7 @@ impl Reading {
     }
 
     /// All that the records hold, in one text.
-    fn shown(&self) -> String {
+    fn shown_text(&self) -> String {
         let mut shown = String::new();
         for action in &self.actions {
             for text in [&action.prompt, &action.analysis, &action.reasoning, &action.model, &action.summary]
@@ -172,24 +172,31 @@ impl Reading {
         shown
     }
 
-    fn look(&self, name: &str, value: &ExactJson, entry: &ExactJson, shown: &str, lost: &mut Vec<String>) {
+    fn find_lost(
+        &self,
+        name: &str,
+        value: &ExactJson,
+        entry: &ExactJson,
+        shown: &str,
+        lost: &mut Vec<String>,
+    ) {
         match value {
             ExactJson::String(text) => {
                 // A text that is a document is looked at member by member.
                 let document =
                     parse_lossy(text.as_bytes()).ok().filter(|document| document.as_object().is_some());
                 if let Some(document) = document.filter(|_| !is_shown(text.trim(), shown)) {
-                    return self.look(name, &document, entry, shown, lost);
+                    return self.find_lost(name, &document, entry, shown, lost);
                 }
                 if !is_shown(text.trim(), shown) && !self.is_named(name, text, entry) {
                     lost.push(format!("{name}: {text}"));
                 }
             }
             ExactJson::Array(items) => {
-                items.iter().for_each(|item| self.look(name, item, entry, shown, lost))
+                items.iter().for_each(|item| self.find_lost(name, item, entry, shown, lost))
             }
             ExactJson::Object(fields) => {
-                fields.iter().for_each(|(name, value)| self.look(name, value, entry, shown, lost));
+                fields.iter().for_each(|(name, value)| self.find_lost(name, value, entry, shown, lost));
             }
             _ => {}
         }
@@ -201,7 +208,7 @@ impl Reading {
         let kinds = [entry.text("type"), entry.at(&["payload", "type"]).and_then(ExactJson::as_str)];
         let is_dropped = DROPPED.iter().any(|(kind, reason)| kinds.contains(&Some(kind)) && has(*reason));
         let is_link = LINKS.iter().any(|end| name.ends_with(end)) && !text.contains(char::is_whitespace);
-        let is_image = text.starts_with("data:") && self.shown().contains("base64_length");
+        let is_image = text.starts_with("data:") && self.shown_text().contains("base64_length");
         let is_summary = SUMMARISED.contains(&name);
         // A line whose identifier came before, and what a compaction repeats.
         let is_repeated = has(DropReason::RepeatedHistory)

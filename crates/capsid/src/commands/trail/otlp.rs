@@ -197,7 +197,7 @@ fn write_all(
             }
         }
         report.spans += 1;
-        for rest in [request.add(trace.root()), request.take()].into_iter().flatten() {
+        for rest in [request.add(trace.root()), request.take_request()].into_iter().flatten() {
             report.rejected += send(rest)?;
         }
         report.chains += 1;
