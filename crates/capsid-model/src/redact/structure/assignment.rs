@@ -85,7 +85,7 @@ fn name(text: &str, word: usize, end: usize) -> Option<Name<'_>> {
     if start == word
         && word > 0
         && bytes[word - 1] == b' '
-        && text[word..].as_bytes()[0].eq_ignore_ascii_case(&b'k')
+        && text.as_bytes()[word].eq_ignore_ascii_case(&b'k')
     {
         start = left(word - 1);
     }

@@ -85,7 +85,8 @@ fn word(text: &str, start: usize) -> (CommandWord, usize, bool) {
                 return (CommandWord { range: start..at, is_quoted: false }, at, true);
             }
             b'\\' => {
-                at += 1 + usize::from(bytes.get(at + 1).is_some_and(|&next| next != b'\n' && next.is_ascii()))
+                at +=
+                    1 + usize::from(bytes.get(at + 1).is_some_and(|&next| next != b'\n' && next.is_ascii()));
             }
             byte if is_quote(byte) => {
                 let opens = at == start

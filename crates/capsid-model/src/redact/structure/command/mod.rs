@@ -159,7 +159,7 @@ impl Command<'_> {
         let Some((program, first)) = program else { return };
         let plain: Vec<usize> = (first + 1..end)
             .filter(|&at| {
-                !self.word(at).starts_with('-') && !(program.name == "net" && self.word(at).starts_with('/'))
+                !(self.word(at).starts_with('-') || program.name == "net" && self.word(at).starts_with('/'))
             })
             .collect();
         let words: Vec<&str> = plain.iter().map(|&at| self.word(at)).collect();

@@ -32,7 +32,7 @@ pub(in super::super) fn find_piped(text: &str, start: usize, end: usize, found: 
         return;
     }
     let is_flag = |word: &&CommandWord| !text[word.range.clone()].starts_with('-');
-    let Some(word) = words.iter().skip(1).filter(is_flag).next_back() else { return };
+    let Some(word) = words.iter().skip(1).rfind(is_flag) else { return };
     let value = text[word.range.clone()].trim_end_matches("\\n");
     // `echo root:X | chpasswd`
     let skipped = match (text[start..end].eq_ignore_ascii_case("chpasswd"), value.find(':')) {
