@@ -178,7 +178,7 @@ proptest! {
         evidence in evidence(), policy in policy(), more in expectation()
     ) {
         let before = evaluate(&evidence, &policy);
-        let mut after = evidence.clone();
+        let mut after = evidence;
         after.expectations.push(more);
         prop_assert!(level_of(&evaluate(&after, &policy)) >= level_of(&before));
     }

@@ -164,7 +164,7 @@ fn one_page_holds_the_whole_bundle_and_nothing_in_it_can_act() {
     let page = std::fs::read_to_string(desk.home().join("trail.html")).unwrap();
     let files = files_in(&page);
     let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, [&format!("claude-code-{SESSION}.json"), "meta.json", "index.json"]);
+    assert_eq!(names, [&format!("claude-code-{SESSION}.json"), "meta.json", "heads.json", "index.json"]);
     for (name, text) in &files {
         assert!(!text.contains('<') && !text.contains('\u{2028}'), "{name}");
         let exported = std::fs::read_to_string(desk.home().join("bundle").join(name)).unwrap();

@@ -6,6 +6,7 @@ use capsid_model::Result;
 use std::path::Path;
 
 /// What came of one statement of a bundle.
+#[allow(clippy::large_enum_variant, reason = "one at a time, never stored")]
 pub(super) enum CheckedStatement {
     /// Its signature holds for a key that is known here.
     Good(HeadStatement, TrustedKey),

@@ -193,7 +193,7 @@ impl Reading {
                 }
             }
             ExactJson::Array(items) => {
-                items.iter().for_each(|item| self.find_lost(name, item, entry, shown, lost))
+                items.iter().for_each(|item| self.find_lost(name, item, entry, shown, lost));
             }
             ExactJson::Object(fields) => {
                 fields.iter().for_each(|(name, value)| self.find_lost(name, value, entry, shown, lost));

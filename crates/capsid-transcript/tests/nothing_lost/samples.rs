@@ -1,4 +1,5 @@
 //! One session of each agent, with every kind of entry that the readers know and some that they do not.
+#![allow(clippy::needless_pass_by_value)]
 
 use capsid_model::{Value, json};
 

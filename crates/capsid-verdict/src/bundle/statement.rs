@@ -119,8 +119,7 @@ mod tests {
     fn a_statement_is_read_with_and_without_the_lines_of_the_service() {
         let (key, head) = ("a".repeat(64), "b".repeat(64));
         let own = format!("capsid-head/v1\nkey {key}\nchain codex a%20b\ncount 12\nhead {head}\ntime 2026\n");
-        let expected =
-            SaidHead { key: key.clone(), tool: "codex".into(), session: "a b".into(), count: 12, head };
+        let expected = SaidHead { key, tool: "codex".into(), session: "a b".into(), count: 12, head };
         assert_eq!(said(&own), Some(expected.clone()));
         let service = own.replace("\nkey", "\nuser 1000\nkey").replace("\ntime", "\nentry 7\nnonce ab\ntime");
         assert_eq!(said(&service), Some(expected));

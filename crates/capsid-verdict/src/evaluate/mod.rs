@@ -10,7 +10,7 @@ mod signers;
 use crate::evidence::{ChainEvidence, VerdictEvidence};
 use crate::finding::{Finding, FindingCode};
 use crate::level::VerdictLevel;
-use crate::policy::SignerPolicy;
+use crate::policy::{Require, SignerPolicy};
 use crate::verdict::{ChainLevel, TrailVerdict};
 
 /// The verdict on all evidence, under a requirement.
@@ -97,7 +97,10 @@ fn record_findings(chain: &ChainEvidence, policy: &SignerPolicy) -> Vec<Finding>
             _ => VerdictLevel::Invalid,
         };
         let message = fault_sentence(fault.code, fault.position, &fault.detail);
-        let one = Finding { position: Some(fault.position), ..finding(fault.code, level, message) };
+        let is_foreign = fault.code == FindingCode::UnknownSigner && policy.require == Require::Own;
+        let fix =
+            is_foreign.then(|| "`capsid trail migrate` moves chains of others to imported/.".to_owned());
+        let one = Finding { position: Some(fault.position), fix, ..finding(fault.code, level, message) };
         if chain.is_meta && level == VerdictLevel::Invalid { of_meta(one) } else { one }
     });
     let (refused, open) = signers::findings(chain, policy);

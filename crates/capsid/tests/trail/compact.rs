@@ -18,6 +18,12 @@ fn page_size(path: &Path) -> u32 {
 fn with_small_pages(path: &Path) {
     let database = Connection::open(path).unwrap();
     database.execute_batch("PRAGMA journal_mode = DELETE; PRAGMA page_size = 4096; VACUUM").unwrap();
+    // Pages that nothing uses any more.
+    database
+        .execute_batch(
+            "CREATE TABLE filler (x); INSERT INTO filler VALUES (zeroblob(400000)); DROP TABLE filler",
+        )
+        .unwrap();
     drop(database);
     assert_eq!(page_size(path), 4096);
 }

@@ -98,6 +98,10 @@ impl User {
                 seen["words"].as_array().unwrap().iter().map(|word| place(text(word))).collect();
             let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
             words.push("--json");
+            // Inside a repository a list is about that repository now.
+            if words.starts_with(&["trail", "list"]) {
+                words.push("--all");
+            }
             // The hub that the user had named; nobody listens there now.
             let mut command = self.program.command(&self.repo, &words);
             let ran =

@@ -35,7 +35,7 @@ impl SigningDesk {
             println!("not run: it takes root, because the service and the agent have two user ids");
             return None;
         }
-        let folder = tempfile::tempdir().unwrap();
+        let folder = capsid_testkit::disk::tempdir();
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
         let user = free_uid();
         let desk = Self { folder, user, service: user + 1, served: None };
