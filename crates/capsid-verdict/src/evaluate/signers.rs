@@ -8,6 +8,9 @@ use crate::level::VerdictLevel;
 use crate::policy::{Require, SignerPolicy};
 use crate::verify::SignerRun;
 
+/// What to do about a chain of somebody else among one's own.
+const MIGRATE: &str = "`capsid trail migrate` moves chains of others to imported/.";
+
 /// The first record that the requirement refuses, and what stays open about the others.
 pub(super) fn findings(chain: &ChainEvidence, policy: &SignerPolicy) -> (Option<Finding>, Vec<Finding>) {
     let mut refused: Option<Finding> = None;
@@ -42,14 +45,15 @@ fn judge(run: &SignerRun, epoch: Option<u64>, policy: &SignerPolicy) -> Option<F
             true => VerdictLevel::Unverified,
             false => VerdictLevel::Invalid,
         };
-        return at(first, FindingCode::UnknownSigner, level, message);
+        let fix = (policy.require == Require::Own).then(|| MIGRATE.to_owned());
+        return at(first, FindingCode::UnknownSigner, level, message).map(|one| Finding { fix, ..one });
     };
     if !policy.require.allows(origin) {
         let (word, require) = (origin.as_str(), policy.require.as_str());
         let message =
             format!("Record {first} is signed by {signer} ({word}). This verification requires {require}.");
         let fix = match policy.require {
-            Require::Own => "`capsid trail migrate` moves chains of others to imported/.",
+            Require::Own => MIGRATE,
             _ => {
                 "If you trust the key, `capsid key pin` vouches for it; --require any asks for no key of yours."
             }
