@@ -83,7 +83,7 @@ fn print(file: &Path, outcome: Result<CompactOutcome>, dry_run: bool) {
             output::line(format_args!("{word} {name}: {} -> {}", size(before), size(after)));
         }
         Ok(CompactOutcome::Unchanged) => {
-            output::line(format_args!("{} {name}", paint(DIM, "nothing to gain")))
+            output::line(format_args!("{} {name}", paint(DIM, "nothing to gain")));
         }
         Ok(CompactOutcome::InUse) => {
             output::talk(format_args!("{} {name}: another process has it open", paint(WARN, "left alone:")));

@@ -271,7 +271,7 @@ impl ImportRun<'_> {
                 let word = paint(BAD, "refused");
                 output::line(format_args!("{word} {label}: {}", inert_line(&problem.message)));
                 problem.fix.iter().for_each(|fix| {
-                    output::line(format_args!("  {} {}", paint(DIM, "fix:"), inert_line(fix)))
+                    output::line(format_args!("  {} {}", paint(DIM, "fix:"), inert_line(fix)));
                 });
             }
         }
