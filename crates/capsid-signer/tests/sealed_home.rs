@@ -59,7 +59,7 @@ fn a_stopped_service_loses_no_record() {
         assert!(key.verifies(&stored.seal.hash, &stored.seal.signature));
         assert_eq!(stored.seal.signed_by, key.fingerprint());
     }
-    let [expected] = &HeadWitness::ask(scene.trust.clone()).unwrap().expectations()[..] else { panic!() };
+    let [expected] = &HeadWitness::ask(scene.trust).unwrap().expectations()[..] else { panic!() };
     let ExpectationSource::HeadStatement(signer) = &expected.source else { panic!("{expected:?}") };
     assert_eq!(signer.fingerprint, key.fingerprint());
     assert_eq!((expected.chain.as_str(), expected.count), ("codex/s", 3));
@@ -91,7 +91,7 @@ fn a_kill_between_journal_and_commit_forks_nothing() {
     let sealer = Sealer::with_service(Arc::new(killed), SigningKey::from_seed(&[3; 32]));
     let outcome = seal_with(&sealer, &path, &["b", "c"]).unwrap();
     assert_eq!((outcome.total, outcome.pending), (1, 2), "the chain has none of what the service signed");
-    let [expected] = &HeadWitness::ask(scene.trust.clone()).unwrap().expectations()[..] else { panic!() };
+    let [expected] = &HeadWitness::ask(scene.trust).unwrap().expectations()[..] else { panic!() };
     assert_eq!(expected.count, 3, "the service has signed them");
     // Another hook offers the same and one more.
     let after = seal_names(&scene, &path, &["b", "c", "d"]).unwrap();
@@ -162,6 +162,6 @@ fn a_rewritten_chain_is_not_signed_and_the_heads_still_name_the_first_one() {
     std::fs::remove_file(&path).unwrap();
     assert_eq!(seal_names(&scene, &path, &["x"]).unwrap_err().code, Code::SignerFork);
     assert!(records(&path).is_empty());
-    let [expected] = &HeadWitness::ask(scene.trust.clone()).unwrap().expectations()[..] else { panic!() };
+    let [expected] = &HeadWitness::ask(scene.trust).unwrap().expectations()[..] else { panic!() };
     assert_eq!((expected.count, &expected.head), (3, &first.head));
 }
