@@ -184,7 +184,7 @@ fn cases() -> Vec<HomeCase> {
                 on_a(
                     root,
                     "UPDATE capsules SET signature = (SELECT signature FROM capsules WHERE sequence = 1) WHERE sequence = 3",
-                )
+                );
             },
             ("invalid", "signature", A, Some(3)),
         ),
@@ -299,7 +299,7 @@ fn cases() -> Vec<HomeCase> {
                 on_c(
                     root,
                     "DELETE FROM capsules WHERE sequence > 1; DELETE FROM capsid_keys WHERE sequence > 1",
-                )
+                );
             },
             ("incomplete", "truncated", C, Some(2)),
         ),
@@ -335,7 +335,7 @@ fn cases() -> Vec<HomeCase> {
                 on_meta(
                     root,
                     "DELETE FROM capsules WHERE sequence > 1; DELETE FROM capsid_keys WHERE sequence > 1",
-                )
+                );
             },
             ("incomplete", "meta_truncated", "meta", Some(2)),
         ),

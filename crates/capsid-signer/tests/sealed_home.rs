@@ -91,7 +91,7 @@ fn a_kill_between_journal_and_commit_forks_nothing() {
     let sealer = Sealer::with_service(Arc::new(killed), SigningKey::from_seed(&[3; 32]));
     let outcome = seal_with(&sealer, &path, &["b", "c"]).unwrap();
     assert_eq!((outcome.total, outcome.pending), (1, 2), "the chain has none of what the service signed");
-    let [expected] = &HeadWitness::ask(scene.trust).unwrap().expectations()[..] else { panic!() };
+    let [expected] = &HeadWitness::ask(scene.trust.clone()).unwrap().expectations()[..] else { panic!() };
     assert_eq!(expected.count, 3, "the service has signed them");
     // Another hook offers the same and one more.
     let after = seal_names(&scene, &path, &["b", "c", "d"]).unwrap();

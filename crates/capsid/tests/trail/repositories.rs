@@ -63,7 +63,7 @@ fn trail_list_shows_the_chains_of_the_current_repository_unless_all_are_asked_fo
     assert!(here.stderr.contains(note), "{here}");
     let all = run_in(&desk, &shop, 0, &["trail", "list", "--all", "--json"]);
     assert_eq!((sessions(&all).len(), all.stderr.as_str()), (4, ""));
-    let elsewhere = run_in(&desk, &desk.home().to_owned(), 0, &["-C", "bank", "trail", "list", "--json"]);
+    let elsewhere = run_in(&desk, desk.home(), 0, &["-C", "bank", "trail", "list", "--json"]);
     assert_eq!(sessions(&elsewhere), [IN_BANK], "a repository that is named counts as the current one");
     assert_eq!(elsewhere.json()["left_out"], 3);
 }
