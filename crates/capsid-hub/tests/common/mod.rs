@@ -316,8 +316,9 @@ impl TestHub {
         bundles
     }
 
-    /// Everything in the database, in an order that does not depend on which one it is.
+    /// Everything in the database, in an order that does not depend on which one it is, with all use that was counted.
     pub fn dump(&self) -> String {
+        self.runtime.block_on(self.hub.usage.flush()).unwrap();
         self.hub.store.read_now(capsid_store::backup::dump::dump).unwrap()
     }
 }
