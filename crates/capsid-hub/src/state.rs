@@ -10,6 +10,7 @@ use crate::runtime::event_notifier::EventNotifier;
 use crate::runtime::exposure::is_exposed_to_strangers;
 use crate::runtime::hub_clock::HubClock;
 use crate::runtime::hub_keys::HubKeys;
+use crate::runtime::index_follower::IndexFollower;
 use crate::runtime::keyed_semaphore::KeyedSemaphore;
 use crate::runtime::password_hasher::PasswordHasher;
 use crate::runtime::rate_limiter::RateLimiter;
@@ -43,6 +44,8 @@ pub struct Hub {
     pub usage: UsageCounter,
     /// Brings new assets into the search.
     pub indexer: SearchIndexer,
+    /// Brings what was written into the index.
+    pub index: IndexFollower,
     /// Finds what says the same in other words, where there is an endpoint for it.
     pub embedder: Embedder,
     /// Whether its database could be written when that was last tried.
@@ -126,6 +129,7 @@ impl Hub {
             waiting: KeyedSemaphore::default(),
             usage: UsageCounter::new(Arc::clone(&store), shared_clock, config.rewards()),
             indexer: SearchIndexer::new(Arc::clone(&store)),
+            index: IndexFollower::new(Arc::clone(&store), Arc::clone(&clock))?,
             embedder,
             health: HealthCache::default(),
             backlog: BacklogCache::default(),

@@ -12,6 +12,7 @@ pub mod db;
 pub mod evaluation;
 pub mod fsck;
 pub mod graph;
+mod index;
 pub mod ledger;
 pub mod memory;
 pub mod nodes;
@@ -31,13 +32,11 @@ use capsid_model::problem::{Code, Problem, Result};
 use capsid_model::time::Time;
 
 impl Store {
-    /// Opens the database, making or migrating it where that is asked for. Blocks. A database from before there was a
-    /// knowledge graph gets one, and names get what they are compared by. Both are above `store.rs`.
+    /// Opens the database, making or migrating it where that is asked for. Blocks. Names of a database from before get
+    /// what they are compared by, which is above `store.rs`.
     pub fn open(options: &StoreOptions, now: Time) -> Result<Self> {
         let store = Self::connect(options, now)?;
         if options.migrate {
-            graph::fill_if_new(&store)?;
-            graph::fill_property_words(&store)?;
             nodes::names::fill_if_new(&store)?;
         }
         Ok(store)

@@ -6,7 +6,8 @@ use crate::db::postgres::PostgresThreads;
 use crate::db::private_files;
 use crate::db::sqlite;
 use crate::db::sqlite::SqliteThreads;
-use crate::db::tx::{Dialect, TrustingTx, Tx};
+use crate::db::tx::{Dialect, HubTx, Tx};
+use crate::index::Index;
 use capsid_disk::lock::Lock;
 use capsid_model::problem::{Code, Problem, Result};
 use capsid_model::time::Time;
@@ -72,6 +73,8 @@ enum Backend {
 pub struct Store {
     backend: Backend,
     trust: Arc<RwLock<TrustPolicy>>,
+    /// What follows from the database; none in a tool beside a database that has none here.
+    index: Option<Arc<Index>>,
 }
 
 impl Store {
@@ -84,7 +87,17 @@ impl Store {
             }
             None => Backend::Sqlite(open_sqlite(options, now)?),
         };
-        Ok(Self { backend, trust: Arc::default() })
+        let index = match (options.exclusive, &options.database) {
+            (true, None) => Some(Index::of_locked_folder(&options.data)),
+            (true, Some(url)) => Some(Index::of_shared_folder(&options.data, url)?),
+            (false, url) => Index::beside_hub(&options.data, url.as_deref()),
+        };
+        Ok(Self { backend, trust: Arc::default(), index })
+    }
+
+    /// What follows from the database, where this process has it.
+    pub(crate) fn index(&self) -> Option<&Arc<Index>> {
+        self.index.as_ref()
     }
 
     /// Sets how evidence counts, for every operation from now on.
@@ -108,7 +121,7 @@ impl Store {
         T: Send + 'static,
         E: From<Problem> + Send + 'static,
     {
-        let (task, arrives) = TypedOperation::new(trusting(Arc::clone(&self.trust), op));
+        let (task, arrives) = TypedOperation::new(self.in_hub_tx(op));
         self.submit_write(Box::new(task));
         arrives.await.unwrap_or_else(|_| Err(E::from(closed())))
     }
@@ -120,7 +133,7 @@ impl Store {
         T: Send + 'static,
         E: From<Problem> + Send + 'static,
     {
-        let (task, arrives) = TypedOperation::new(trusting(Arc::clone(&self.trust), op));
+        let (task, arrives) = TypedOperation::new(self.in_hub_tx(op));
         self.submit_read(Box::new(task));
         arrives.await.unwrap_or_else(|_| Err(E::from(closed())))
     }
@@ -131,7 +144,7 @@ impl Store {
         F: FnMut(&mut dyn Tx) -> Result<T> + Send + 'static,
         T: Send + 'static,
     {
-        let (task, arrives) = TypedOperation::new(trusting(Arc::clone(&self.trust), op));
+        let (task, arrives) = TypedOperation::new(self.in_hub_tx(op));
         self.submit_write(Box::new(task));
         arrives.blocking_recv().unwrap_or_else(|_| Err(closed()))
     }
@@ -142,7 +155,7 @@ impl Store {
         F: FnMut(&mut dyn Tx) -> Result<T> + Send + 'static,
         T: Send + 'static,
     {
-        let (task, arrives) = TypedOperation::new(trusting(Arc::clone(&self.trust), op));
+        let (task, arrives) = TypedOperation::new(self.in_hub_tx(op));
         self.submit_read(Box::new(task));
         arrives.blocking_recv().unwrap_or_else(|_| Err(closed()))
     }
@@ -152,6 +165,18 @@ impl Store {
         match &self.backend {
             Backend::Sqlite(sqlite) => sqlite.check_file(),
             Backend::Postgres(_) => true,
+        }
+    }
+
+    /// The operation in transactions that know how evidence counts and have the index at hand.
+    fn in_hub_tx<T, E, F>(&self, mut op: F) -> impl FnMut(&mut dyn Tx) -> Result<T, E> + use<T, E, F>
+    where
+        F: FnMut(&mut dyn Tx) -> Result<T, E>,
+    {
+        let (trust, index) = (Arc::clone(&self.trust), self.index.clone());
+        move |tx| {
+            let trust = *trust.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+            op(&mut HubTx { tx, trust, index: index.clone(), snapshot: None })
         }
     }
 
@@ -167,17 +192,6 @@ impl Store {
             Backend::Sqlite(sqlite) => sqlite.read(task),
             Backend::Postgres(postgres) => postgres.read(task),
         }
-    }
-}
-
-/// The operation in transactions that know how evidence counts.
-fn trusting<T, E, F>(trust: Arc<RwLock<TrustPolicy>>, mut op: F) -> impl FnMut(&mut dyn Tx) -> Result<T, E>
-where
-    F: FnMut(&mut dyn Tx) -> Result<T, E>,
-{
-    move |tx| {
-        let trust = *trust.read().unwrap_or_else(std::sync::PoisonError::into_inner);
-        op(&mut TrustingTx { tx, trust })
     }
 }
 

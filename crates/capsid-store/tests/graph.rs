@@ -4,7 +4,6 @@
 use capsid_model::time::Time;
 use capsid_rules::graph::ingest::{self, IngestRefusal};
 use capsid_rules::meaning::SemanticQuestion;
-use capsid_store::backup::dump;
 use capsid_store::graph::{
     self, Entity, IngestOutcome, IngestSummary, MAX_TOLD, OwnGraphCursor, PathStep, WalkBounds,
 };
@@ -29,7 +28,9 @@ fn tell_as(store: &Store, who: &str, body: &Value, most: i64, now: Time) -> Inge
         Err(refusals) => return IngestOutcome::Refused(refusals),
     };
     let who = who.to_owned();
-    store.write_now(move |tx| graph::ingest(tx, &who, &told, most, now)).unwrap()
+    let outcome = store.write_now(move |tx| graph::ingest(tx, &who, &told, most, now)).unwrap();
+    store.follow_all(now).unwrap();
+    outcome
 }
 
 #[track_caller]
@@ -52,15 +53,8 @@ fn refused(store: &Store, body: &Value) -> Vec<IngestRefusal> {
 }
 
 fn graph_dump(store: &Store) -> String {
-    let text = store.read_now(dump::dump).unwrap();
-    let mut wanted = false;
-    let keep = |line: &&str| {
-        if !line.starts_with(' ') {
-            wanted = line.starts_with("graph_");
-        }
-        wanted
-    };
-    text.lines().filter(keep).collect::<Vec<_>>().join("\n")
+    store.follow_all(NOW).unwrap();
+    store.read_now(graph::dump).unwrap()
 }
 
 fn named(store: &Store, kind: &str, name: &str) -> Entity {
@@ -127,7 +121,7 @@ fn telling_twice_changes_nothing() {
         let thing = named(store, "database", "postgresql");
         assert_eq!((thing.name.as_str(), thing.told, thing.mentions), ("PostgreSQL", 4, 0));
         let rebuilt = graph_dump(store);
-        store.write_now(|tx| graph::rebuild(tx, &mut |_, _, _| {})).unwrap();
+        store.rebuild_index(NOW, &mut |_, _, _| {}).unwrap();
         assert_eq!(graph_dump(store), rebuilt, "what was told stays");
     });
 }
@@ -306,6 +300,7 @@ fn things_are_found_by_what_they_are_called() {
     both(|store| {
         ingest(store, &small());
         task(store, 1, "upload_failed,slow");
+        store.follow_all(NOW).unwrap();
         let find = |words: &str, kinds: &[&str]| {
             let question = SemanticQuestion::parse(words, &[]);
             let kinds: Vec<String> = kinds.iter().map(|&kind| kind.to_owned()).collect();

@@ -16,7 +16,7 @@ use capsid_store::work::bounties::settle::{self, SettlementTerms};
 use capsid_store::work::tasks::claim;
 use capsid_store::work::tasks::complete::{self, CompletionTerms, SubmittedResult};
 use capsid_store::work::{bounties, pending_earnings, tasks, workers};
-use capsid_store::{Store, StoreOptions, assets, graph, memory, nodes, skills};
+use capsid_store::{Store, StoreOptions, assets, memory, nodes, skills};
 
 const NOW: Time = Time(1_767_225_600_000);
 const ID: AssetId = AssetId([7; 32]);
@@ -174,9 +174,12 @@ fn an_unknown_decision_is_no_refusal() {
 
 #[test]
 fn the_graph_leaves_out_nothing_that_it_cannot_read() {
-    is_damage("UPDATE assets SET asset_type = 'Genome'", ["asset_type", "Genome"], |tx| {
-        graph::rebuild(tx, &mut |_, _, _| {}).map(drop)
-    });
+    let folder = tempfile::tempdir().unwrap();
+    let store = filled(folder.path());
+    store.write_now(|tx| tx.run("UPDATE assets SET asset_type = 'Genome'", &[])).unwrap();
+    let problem = store.follow_all(NOW).unwrap_err();
+    assert_eq!(problem.code, Code::StoreDamaged);
+    assert!(problem.message.contains("asset_type") && problem.message.contains("Genome"), "{problem}");
 }
 
 fn space() -> EmbeddingSpace {
@@ -299,10 +302,11 @@ fn a_value_that_a_statement_does_not_return_is_no_default() {
     });
     let no_value = "CREATE TRIGGER lose BEFORE INSERT ON meta BEGIN SELECT RAISE(IGNORE); END";
     is_damage(no_value, ["not there", "meta"], |tx| meta::get_or_set(tx, "k", "v").map(drop));
-    let no_thing = "CREATE TRIGGER lose BEFORE INSERT ON graph_entities BEGIN SELECT RAISE(IGNORE); END";
-    is_damage(no_thing, ["thing", "counted"], |tx| {
-        let task =
-            tasks::NewTask { task_id: "task_new".to_owned(), signals: "s".to_owned(), ..Default::default() };
-        tasks::add(tx, &task, NOW)
-    });
+    let folder = tempfile::tempdir().unwrap();
+    let store = filled(folder.path());
+    let no_thing = "CREATE TRIGGER lose BEFORE INSERT ON entities BEGIN SELECT RAISE(IGNORE); END";
+    store.write_index(|tx| tx.run(no_thing, &[])).unwrap();
+    let problem = store.follow_all(NOW).unwrap_err();
+    assert_eq!(problem.code, Code::StoreDamaged);
+    assert!(problem.message.contains("thing") && problem.message.contains("counted"), "{problem}");
 }

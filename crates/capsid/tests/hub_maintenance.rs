@@ -89,7 +89,8 @@ fn the_graph_is_made_again_when_no_hub_runs() {
     };
     desk.store.write_now(move |tx| tasks::add(tx, &task, NOW)).unwrap();
     let before = desk.store.read_now(dump::dump).unwrap();
-    desk.tamper("DELETE FROM graph_relations");
+    desk.store.follow_all(NOW).unwrap();
+    desk.store.write_index(|tx| tx.run("DELETE FROM relations", &[])).unwrap();
     let wrong = desk.hub(1, &["fsck"], "hub");
     assert!(wrong.stdout.contains("graph_differs") && wrong.stdout.contains("--rebuild-graph"), "{wrong}");
     let busy = desk.hub(1, &["fsck", "--rebuild-graph"], "hub");
@@ -105,7 +106,7 @@ fn the_graph_is_made_again_when_no_hub_runs() {
     };
     let rebuilt = rebuild(&[]);
     assert!(
-        rebuilt.stdout.contains("rebuilt the graph from 1 statements: 3 things and 2 relations"),
+        rebuilt.stdout.contains("rebuilt the graph from 1 assets, reports and tasks: 3 things and 2 relations"),
         "{rebuilt}"
     );
     assert_eq!(rebuild(&["--json"]).json()["rebuilt_graph"]["relations"], 2);

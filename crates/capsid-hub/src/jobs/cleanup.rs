@@ -7,6 +7,7 @@ use capsid_model::time::Time;
 use capsid_store::accounts::{claim_codes, login_attempts, node_secrets, sessions};
 use capsid_store::db::tx::Tx;
 use capsid_store::evaluation::rewards;
+use capsid_store::graph::changes;
 use capsid_store::notifications::{deliveries, events, mailbox};
 use capsid_store::registry::quotas;
 use capsid_store::system::{rate_limits, responses};
@@ -38,7 +39,8 @@ pub async fn erase_issued_secrets(hub: &SharedHub, now: Time) -> Result<u64> {
 pub async fn run_cleanup(hub: &SharedHub, now: Time) -> Result<u64> {
     let give_up_ms = hub.config.webhooks.give_up_ms;
     let mut done = hub.store.write(move |tx| deliveries::calls::bury(tx, give_up_ms, now)).await?;
-    let all: [CleanupFn; 13] = [
+    let all: [CleanupFn; 14] = [
+        changes::forget_old,
         rewards::forget_old,
         quotas::forget_old,
         announcements::delete_expired,

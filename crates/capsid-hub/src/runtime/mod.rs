@@ -10,6 +10,7 @@ pub mod keyed_semaphore;
 pub mod log_queue;
 pub mod password_hasher;
 pub mod rate_limiter;
+pub mod index_follower;
 pub mod search_indexer;
 pub mod telemetry;
 pub mod usage_counter;

@@ -215,6 +215,16 @@ impl TestHub {
         Self { messages, ..again }
     }
 
+    /// Brings everything that was written into the index, as a running hub does a moment later.
+    pub fn follow(&self) {
+        self.hub.store.follow_all(self.clock.now()).unwrap();
+    }
+
+    /// Changes the index behind the hub's back.
+    pub fn change_index(&self, sql: &'static str) {
+        self.hub.store.write_index(|tx| tx.run(sql, &[])).unwrap();
+    }
+
     /// The router, for tests that send several requests at once.
     pub fn router(&self) -> Router {
         self.router.clone()

@@ -53,8 +53,9 @@ fn a_report_tells_the_kind_of_machine_where_it_can() {
             let list = format!("/a2a/validation-reports?asset_id={}", bundle.capsule_id());
             assert_eq!(hub.get(&list).expect(200)["reports"][0]["env_fingerprint_key"], told);
         }
-        let places = "SELECT key FROM graph_entities WHERE kind = 'environment' ORDER BY key";
-        let known = hub.hub.store.read_now(move |tx| tx.query_all::<String>(places, &[])).unwrap();
+        let places = "SELECT key FROM entities WHERE kind = 'environment' ORDER BY key";
+        hub.follow();
+        let known = hub.hub.store.read_now(move |tx| tx.index()?.query_all::<String>(places, &[])).unwrap();
         assert_eq!(known, ["darwin_arm64", "linux_x64"], "where the report was made, and the capsule");
     });
 }

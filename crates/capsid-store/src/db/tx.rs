@@ -3,8 +3,10 @@
 use super::raw_row::RawRow;
 use super::row::{FromRow, RowReader};
 use crate::damaged;
-use capsid_model::problem::Result;
+use crate::index::{Index, IndexSnapshot};
+use capsid_model::problem::{Code, Problem, Result};
 use capsid_rules::evaluation::trust_policy::TrustPolicy;
+use std::sync::Arc;
 
 /// The two databases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +34,10 @@ pub trait Tx {
     /// How evidence counts on this hub.
     fn trust(&self) -> TrustPolicy {
         TrustPolicy::default()
+    }
+    /// A snapshot of what follows from the database, such as the knowledge graph.
+    fn index(&mut self) -> Result<&mut dyn Tx> {
+        Err(no_index())
     }
     /// Runs a statement and tells how many rows it changed.
     fn run(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<u64>;
@@ -104,13 +110,29 @@ impl dyn Tx + '_ {
     }
 }
 
-/// A transaction of a hub that has its own policy of trust.
-pub(crate) struct TrustingTx<'t> {
-    pub tx: &'t mut dyn Tx,
-    pub trust: TrustPolicy,
+/// The refusal of whoever needs an index where there is none.
+pub(crate) fn no_index() -> Problem {
+    Problem::new(Code::FileNotFound, "There is no index beside this database.")
+        .fix("Start the hub once; it makes `index.db` in its data folder.")
 }
 
-impl Tx for TrustingTx<'_> {
+/// A transaction of a hub that has its own policy of trust and an index.
+pub(crate) struct HubTx<'t> {
+    pub tx: &'t mut dyn Tx,
+    pub trust: TrustPolicy,
+    pub index: Option<Arc<Index>>,
+    /// Taken when it is first asked for, so that an operation sees one state of the index.
+    pub snapshot: Option<IndexSnapshot>,
+}
+
+impl Tx for HubTx<'_> {
+    fn index(&mut self) -> Result<&mut dyn Tx> {
+        if self.snapshot.is_none() {
+            self.snapshot = Some(self.index.as_ref().ok_or_else(no_index)?.snapshot()?);
+        }
+        self.snapshot.as_mut().map(|snapshot| snapshot as &mut dyn Tx).ok_or_else(no_index)
+    }
+
     fn dialect(&self) -> Dialect {
         self.tx.dialect()
     }

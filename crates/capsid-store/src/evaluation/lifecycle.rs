@@ -89,7 +89,7 @@ fn set(
     };
     audit::add(tx, actor, written, now)?;
     notify_status_change(tx, asset, to, reason, now)?;
-    graph::membership::moved(tx, asset, to)?;
+    graph::membership::status_changed(tx, asset, to, now)?;
     search::reposition(tx, asset.seq)
 }
 

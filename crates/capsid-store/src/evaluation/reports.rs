@@ -129,16 +129,13 @@ pub fn record(
     let (grade, weight) = evidence::grade(tx, &asset, node, report, nonce, weights, now)?;
     let label = weighted_reports::report_label(source);
     let standing = ReportStanding { weight, label, grade };
-    let before = match &earlier {
-        Some(_) => graph::membership::reported(tx, &asset, &node.node_id)?,
-        None => None,
-    };
     let report_id = match earlier {
-        Some(earlier) => replace(tx, node, &id, earlier, report, standing, now)?,
+        Some(earlier) => {
+            graph::membership::report_changed(tx, &id, &node.node_id, now)?;
+            replace(tx, node, &id, earlier, report, standing, now)?
+        }
         None => add(tx, node, &id, report, standing, now)?,
     };
-    let after = graph::membership::reported(tx, &asset, &node.node_id)?;
-    graph::membership::replace(tx, before.as_ref(), after.as_ref())?;
     scoring::rescore(tx, &id, now)?;
     let tally = scoring::consensus(tx, &id)?;
     Ok(ReportOutcome::Kept(StoredReport {

@@ -1,9 +1,9 @@
 //! Finding in the graph: the things that a question names, and the assets that these lead to.
 
-use super::property_words::property_meanings;
+use super::property_terms::property_meanings;
 use super::read::{by_names, find_visible};
 use super::walk::neighbours;
-use super::{Entity, PathStep, RelatedAsset, Relation, entities, texts};
+use super::{Entity, PathStep, RelatedAsset, Relation, entities, index_sql};
 use crate::assets::id::AssetId;
 use crate::db::tx::Tx;
 use crate::params;
@@ -91,17 +91,17 @@ fn candidates(tx: &mut dyn Tx, question: &SemanticQuestion) -> Result<Candidates
     let mut terms: Vec<&str> = terms.into_iter().collect();
     terms.sort_unstable();
     let mut having: HashMap<String, Vec<i64>> = HashMap::new();
-    let (named, told) = (texts(tx).having, texts(tx).having_properties);
     let terms = json!(terms).to_string();
-    for (term, thing) in tx.query_all::<(String, i64)>(named, params![&terms, PER_TERM])? {
+    let index = tx.index()?;
+    for (term, thing) in index.query_all::<(String, i64)>(index_sql::HAVING, params![&terms, PER_TERM])? {
         having.entry(term).or_default().push(thing);
     }
     let mut by_properties: HashMap<String, Vec<i64>> = HashMap::new();
-    for (term, thing) in tx.query_all::<(String, i64)>(told, params![&terms, PER_TERM])? {
+    for (term, thing) in index.query_all::<(String, i64)>(index_sql::HAVING_PROPERTIES, params![&terms, PER_TERM])? {
         by_properties.entry(term).or_default().push(thing);
     }
-    let texts = tx
-        .count("SELECT COUNT(*) FROM (SELECT 1 FROM graph_entities LIMIT $1) c", params![COUNTED])?
+    let texts = index
+        .count("SELECT COUNT(*) FROM (SELECT 1 FROM entities LIMIT $1) c", params![COUNTED])?
         .unsigned_abs();
     let mut corpus = TermFrequencies { texts, ..TermFrequencies::default() };
     let mut points: HashMap<i64, f64> = HashMap::new();

@@ -1,22 +1,29 @@
-//! The knowledge graph: things, how they hang together, and who says so.
+//! The knowledge graph: things, how they are related, and who says so.
 //!
-//! The hub fills it with the statements of assets, bundles, reports and tasks, in the transactions that change these;
-//! accounts and nodes add what they know by `ingest`. See [`capsid_rules::graph`] for what is said.
+//! It is kept in the [index](crate::index). A worker fills it with the statements of assets, bundles, reports and tasks, a
+//! moment after these changed ([`sync`]); accounts and nodes add what they know by `ingest`. See
+//! [`capsid_rules::graph`] for what is said.
 
+pub mod changes;
+mod dump;
+mod facts;
 mod find;
+mod index_sql;
 mod ingest;
 pub(crate) mod membership;
 mod notes;
 mod postgres;
-mod property_words;
+mod property_terms;
 mod read;
 mod rebuild;
 mod refcounts;
 mod sqlite;
+mod sync;
 pub mod usage;
 mod verify;
 mod walk;
 
+pub use dump::dump;
 pub use find::{matching, related};
 pub use ingest::forget::{
     ForgetOutcome, ForgetSelection, ForgetSummary, count_statements_by, forget_statements,
@@ -24,11 +31,10 @@ pub use ingest::forget::{
 pub use ingest::list_own::{OwnEntity, OwnGraphCursor, OwnGraphPage, OwnRelation, mine};
 pub use ingest::{IngestOutcome, IngestSummary, MAX_TOLD, ingest};
 pub use notes::{EntityNote, notes};
-pub(crate) use property_words::fill_property_words;
 pub use read::{GraphCounts, counts, degrees, entities, named};
-pub(crate) use rebuild::fill_if_new;
-pub use rebuild::{RebuildSummary, rebuild};
-pub(crate) use verify::check;
+pub use rebuild::{RebuildProgress, RebuildSummary};
+pub use sync::{IndexLag, LogHeads};
+pub(crate) use verify::{GraphCheck, check};
 pub use walk::{path, walk};
 
 use crate::assets::id::AssetId;
@@ -37,35 +43,13 @@ use crate::db::tx::{Dialect, Tx};
 use capsid_model::problem::Result;
 use serde::Serialize;
 
-/// The statements that differ between the databases. Lists are JSON.
+/// The statements that differ between the databases. Lists are JSON. Each reads a row for each item of its list.
 struct GraphSql {
-    count_things: &'static str,
-    count_relations: &'static str,
-    add_words: &'static str,
-    forget_things: &'static str,
-    forget_words: &'static str,
-    forget_relations: &'static str,
-    things: &'static str,
-    /// Things by their keys, whatever they are.
-    by_key: &'static str,
-    /// Things of a kind whose names look so.
-    by_looks: &'static str,
     assets: &'static str,
     nodes: &'static str,
     titles: &'static str,
-    /// How many relations things have, up to a bound.
-    degrees: &'static str,
-    /// What hangs together with some things: things, lanes, how many of each.
-    beside: &'static str,
-    /// The same over several steps: also how many steps, and how many things at most.
-    around: &'static str,
-    /// The things that have some terms: terms, how many of each.
-    having: &'static str,
-    /// The same by what was told of them.
-    having_properties: &'static str,
-    add_property_words: &'static str,
-    /// The terms of what a teller said of things.
-    forget_property_words: &'static str,
+    /// What things are called by the first that told of them.
+    told_names: &'static str,
     own_notes: &'static str,
     own_relations: &'static str,
     add_notes: &'static str,

@@ -1,6 +1,6 @@
 //! Things as they are shown: what they are called, and whether they are to be seen at all.
 
-use super::{Entity, texts};
+use super::{Entity, index_sql, texts};
 use crate::assets::id::AssetId;
 use crate::db::tx::Tx;
 use crate::graph::membership::is_in_graph;
@@ -25,23 +25,40 @@ pub fn entities(tx: &mut dyn Tx, ids: &[i64]) -> Result<Vec<Entity>> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    let sql = texts(tx).things;
-    type Columns = (i64, String, String, i64, i64, Option<String>);
-    let rows = tx.query_all::<Columns>(sql, params![&json!(ids).to_string()])?;
-    let entity = |(id, kind, key, mentions, told, told_name): Columns| Entity {
+    type Columns = (i64, String, String, i64, i64);
+    let rows = tx.index()?.query_all::<Columns>(index_sql::THINGS, params![&json!(ids).to_string()])?;
+    let entity = |(id, kind, key, mentions, told): Columns| Entity {
         id,
-        name: told_name.filter(|_| !kind::ALL.contains(&kind.as_str())).unwrap_or_else(|| key.clone()),
+        name: key.clone(),
         kind,
         key,
         mentions,
         told,
         status: None,
     };
-    let rows: Vec<Entity> = rows.into_iter().map(entity).collect();
+    let mut rows: Vec<Entity> = rows.into_iter().map(entity).collect();
+    name_as_told(tx, &mut rows)?;
     let seen = EntityLookup::load(tx, &rows)?;
     let mut by_id: HashMap<i64, Entity> =
         rows.into_iter().filter_map(|thing| seen.show(thing)).map(|thing| (thing.id, thing)).collect();
     Ok(ids.iter().filter_map(|id| by_id.remove(id)).collect())
+}
+
+/// Calls things that only were told of as the first teller does.
+fn name_as_told(tx: &mut dyn Tx, things: &mut [Entity]) -> Result<()> {
+    let is_told = |thing: &Entity| thing.told > 0 && !kind::ALL.contains(&thing.kind.as_str());
+    let ids: Vec<i64> = things.iter().filter(|thing| is_told(thing)).map(|thing| thing.id).collect();
+    if ids.is_empty() {
+        return Ok(());
+    }
+    let sql = texts(tx).told_names;
+    let names: HashMap<i64, String> = tx.query_all(sql, params![&json!(ids).to_string()])?.into_iter().collect();
+    for thing in things {
+        if let Some(name) = names.get(&thing.id) {
+            thing.name.clone_from(name);
+        }
+    }
+    Ok(())
 }
 
 /// What the hub knows of things by their ids: what they are called, and how they stand.
@@ -143,8 +160,9 @@ pub(super) fn by_names(tx: &mut dyn Tx, wanted: &[&str]) -> Result<Vec<(i64, Str
     if keys.is_empty() {
         return Ok(Vec::new());
     }
-    let sql = texts(tx).by_key;
-    let rows = tx.query_all::<(i64, String, String)>(sql, params![&json!(keys).to_string()])?;
+    let rows = tx
+        .index()?
+        .query_all::<(i64, String, String)>(index_sql::BY_KEY, params![&json!(keys).to_string()])?;
     let is_meant = |(_, kind, key): &(i64, String, String)| {
         by_rule.get(names::rule_of(kind)).is_some_and(|keys| keys.contains(key))
     };
@@ -156,9 +174,10 @@ pub fn degrees(tx: &mut dyn Tx, ids: &[i64]) -> Result<HashMap<i64, i64>> {
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
-    let sql = texts(tx).degrees;
     let each = (COUNTED_TOGETHER / (2 * ids.len())).clamp(1, COUNTED) as i64;
-    let counted = tx.query_all::<(i64, i64, i64)>(sql, params![&json!(ids).to_string(), each])?;
+    let counted = tx
+        .index()?
+        .query_all::<(i64, i64, i64)>(index_sql::DEGREES, params![&json!(ids).to_string(), each])?;
     Ok(counted.into_iter().map(|(id, outgoing, incoming)| (id, outgoing + incoming)).collect())
 }
 
@@ -171,11 +190,12 @@ pub struct GraphCounts {
 
 /// Counts all there is. It looks at everything, so its answer should be kept for a while.
 pub fn counts(tx: &mut dyn Tx) -> Result<GraphCounts> {
+    let index = tx.index()?;
     let mut count = |sql: &'static str| -> Result<BTreeMap<String, i64>> {
-        Ok(tx.query_all::<(String, i64)>(sql, params![])?.into_iter().collect())
+        Ok(index.query_all::<(String, i64)>(sql, params![])?.into_iter().collect())
     };
     Ok(GraphCounts {
-        entities: count("SELECT kind, COUNT(*) FROM graph_entities GROUP BY kind")?,
-        relations: count("SELECT kind, COUNT(*) FROM graph_relations GROUP BY kind")?,
+        entities: count("SELECT kind, COUNT(*) FROM entities GROUP BY kind")?,
+        relations: count("SELECT kind, COUNT(*) FROM relations GROUP BY kind")?,
     })
 }

@@ -3,7 +3,7 @@
 //! However many statements are added or taken away, that is two statements of SQL, a third where things are new, and
 //! three more where some go.
 
-use super::texts;
+use super::index_sql;
 use crate::db::tx::Tx;
 use crate::{damaged, params};
 use capsid_model::problem::Result;
@@ -27,20 +27,24 @@ pub struct RefcountChange<'a> {
     pub told: i64,
 }
 
-/// Adds a sum of statements to the graph.
-pub fn apply(tx: &mut dyn Tx, sum: &StatementSum) -> Result<()> {
+/// Adds a sum of statements to the graph. Tasks are found by what they are called.
+pub fn apply_sum(index: &mut dyn Tx, sum: &StatementSum, titles: &HashMap<String, String>) -> Result<()> {
     let counts: Vec<RefcountChange<'_>> = sum
         .things
         .iter()
         .filter(|(_, (_, count))| *count != 0)
         .map(|(id, (thing, count))| RefcountChange { id: *id, thing, mentions: *count, told: 0 })
         .collect();
-    count_things(tx, &counts)?;
-    count_relations(tx, sum)
+    count_things(index, &counts, titles)?;
+    count_relations(index, sum)
 }
 
 /// Counts things, in the order of their numbers.
-pub fn count_things(tx: &mut dyn Tx, counts: &[RefcountChange<'_>]) -> Result<()> {
+pub fn count_things(
+    index: &mut dyn Tx,
+    counts: &[RefcountChange<'_>],
+    titles: &HashMap<String, String>,
+) -> Result<()> {
     for some in counts.chunks(TOGETHER) {
         let rows: Vec<Value> = some
             .iter()
@@ -48,8 +52,7 @@ pub fn count_things(tx: &mut dyn Tx, counts: &[RefcountChange<'_>]) -> Result<()
                 json!([id, thing.kind, thing.key, thing.look_alike_key(), mentions, told])
             })
             .collect();
-        let sql = texts(tx).count_things;
-        let after = tx.query_all(sql, params![&Value::Array(rows).to_string()])?;
+        let after = index.query_all(index_sql::COUNT_THINGS, params![&Value::Array(rows).to_string()])?;
         let after: HashMap<i64, (i64, i64)> = after.into_iter().collect();
         let (mut new, mut unreferenced) = (Vec::new(), Vec::new());
         for count in some {
@@ -62,23 +65,23 @@ pub fn count_things(tx: &mut dyn Tx, counts: &[RefcountChange<'_>]) -> Result<()
                 unreferenced.push(count.id);
             }
         }
-        add_words(tx, &new)?;
-        delete_unreferenced(tx, &unreferenced)?;
+        add_terms(index, &new, titles)?;
+        delete_unreferenced(index, &unreferenced)?;
     }
     Ok(())
 }
 
-fn delete_unreferenced(tx: &mut dyn Tx, ids: &[i64]) -> Result<()> {
+fn delete_unreferenced(index: &mut dyn Tx, ids: &[i64]) -> Result<()> {
     if ids.is_empty() {
         return Ok(());
     }
-    let (ids, texts) = (json!(ids).to_string(), texts(tx));
-    tx.run(texts.forget_things, params![&ids])?;
-    tx.run(texts.forget_words, params![&ids])?;
+    let ids = json!(ids).to_string();
+    index.run(index_sql::DELETE_THINGS, params![&ids])?;
+    index.run(index_sql::DELETE_TERMS, params![&ids])?;
     Ok(())
 }
 
-fn count_relations(tx: &mut dyn Tx, sum: &StatementSum) -> Result<()> {
+fn count_relations(index: &mut dyn Tx, sum: &StatementSum) -> Result<()> {
     let changed: Vec<_> = sum.relations.iter().filter(|(_, (_, count))| *count != 0).collect();
     for some in changed.chunks(TOGETHER) {
         let rows: Vec<Value> = some
@@ -99,26 +102,20 @@ fn count_relations(tx: &mut dyn Tx, sum: &StatementSum) -> Result<()> {
                 ])
             })
             .collect();
-        let texts = texts(tx);
-        let mut gone = Vec::new();
-        let left =
-            tx.query_all::<(i64, i64)>(texts.count_relations, params![&Value::Array(rows).to_string()])?;
-        gone.extend(left.into_iter().filter(|(_, claims)| *claims <= 0).map(|(id, _)| id));
+        let rows = Value::Array(rows).to_string();
+        let left = index.query_all::<(i64, i64)>(index_sql::COUNT_RELATIONS, params![&rows])?;
+        let gone: Vec<i64> =
+            left.into_iter().filter(|(_, claims)| *claims <= 0).map(|(id, _)| id).collect();
         if !gone.is_empty() {
-            tx.run(texts.forget_relations, params![&json!(gone).to_string()])?;
+            index.run(index_sql::DELETE_RELATIONS, params![&json!(gone).to_string()])?;
         }
     }
     Ok(())
 }
 
 /// Lets things be found by their names. Assets are found by the search index, nodes only by their ids.
-pub fn add_words(tx: &mut dyn Tx, things: &[&EntityKey]) -> Result<()> {
-    let named: Vec<&EntityKey> = things
-        .iter()
-        .copied()
-        .filter(|thing| !kind::is_asset(&thing.kind) && thing.kind != kind::NODE)
-        .collect();
-    let titles = titles(tx, &named)?;
+fn add_terms(index: &mut dyn Tx, things: &[&EntityKey], titles: &HashMap<String, String>) -> Result<()> {
+    let named = things.iter().filter(|thing| !kind::is_asset(&thing.kind) && thing.kind != kind::NODE);
     let mut rows: Vec<Value> = Vec::new();
     for thing in named {
         let name = titles.get(&thing.key).filter(|_| thing.kind == kind::TASK).unwrap_or(&thing.key);
@@ -126,22 +123,9 @@ pub fn add_words(tx: &mut dyn Tx, things: &[&EntityKey]) -> Result<()> {
         rows.extend(terms_of(name).iter().map(|term| json!([encode_term(term), id])));
     }
     for some in rows.chunks(TOGETHER) {
-        let sql = texts(tx).add_words;
-        tx.run(sql, params![&json!(some).to_string()])?;
+        index.run(index_sql::ADD_TERMS, params![&json!(some).to_string()])?;
     }
     Ok(())
-}
-
-/// What tasks are called.
-fn titles(tx: &mut dyn Tx, things: &[&EntityKey]) -> Result<HashMap<String, String>> {
-    let tasks: Vec<&str> =
-        things.iter().filter(|thing| thing.kind == kind::TASK).map(|thing| thing.key.as_str()).collect();
-    if tasks.is_empty() {
-        return Ok(HashMap::new());
-    }
-    let sql = texts(tx).titles;
-    let titles = tx.query_all::<(String, String)>(sql, params![&json!(tasks).to_string()])?;
-    Ok(titles.into_iter().collect())
 }
 
 /// The terms that a name is found by.
@@ -224,17 +208,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&StoreOptions::new(folder.path(), None), Time(1)).unwrap();
         let apply_to = |n: u8| {
-            store.write_now(move |tx| {
+            store.index().unwrap().write(move |tx| {
                 let mut counting = Counting(tx, 0);
-                apply(&mut counting, &bundle(n))?;
+                apply_sum(&mut counting, &bundle(n), &HashMap::new())?;
                 Ok(counting.1)
             })
         };
         assert_eq!(apply_to(1).unwrap(), 3, "with new signals");
         assert_eq!(apply_to(2).unwrap(), 2, "with known ones");
-        let rows = |sql: &'static str| store.read_now(move |tx| tx.count(sql, params![])).unwrap();
-        assert_eq!(rows("SELECT COUNT(*) FROM graph_entities"), 12 + 2 + 2 * 3);
-        assert_eq!(rows("SELECT MAX(claims) FROM graph_relations WHERE kind = 'co_occurs'"), 4);
-        assert_eq!(rows("SELECT mentions FROM graph_entities WHERE key = 'signal_0'"), 4);
+        let rows = |sql: &'static str| store.read_now(move |tx| tx.index()?.count(sql, params![])).unwrap();
+        assert_eq!(rows("SELECT COUNT(*) FROM entities"), 12 + 2 + 2 * 3);
+        assert_eq!(rows("SELECT MAX(claims) FROM relations WHERE kind = 'co_occurs'"), 4);
+        assert_eq!(rows("SELECT mentions FROM entities WHERE key = 'signal_0'"), 4);
     }
 }

@@ -1,14 +1,17 @@
-//! Whether the hub's part of the graph is what its statements add up to.
+//! Whether the index holds what the database says.
 //!
-//! Both sides are added up to one number each, so however large the graph is, this takes no memory for it.
+//! Two things are compared: what each subject says now with what the index remembers of it, and the graph with what all
+//! that is remembered adds up to. Sums are kept as one number each, so however large the graph is, this takes no memory
+//! for it.
 
 use super::Relation;
-use super::rebuild::every;
+use super::facts::{AssetBody, Facts};
+use super::sync::{LogHeads, compare_all};
 use crate::db::tx::Tx;
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_rules::graph::sum::relation_id;
-use capsid_rules::graph::{CountedRelation, StatementSum, link, names};
+use capsid_rules::graph::{CountedRelation, EntityKey, StatementSum, link, names};
 
 /// How many rows are looked at together.
 const PAGE: i64 = 2_000;
@@ -18,38 +21,44 @@ const PAGE: i64 = 2_000;
 struct GraphTotals {
     things: u64,
     relations: u64,
+    /// How often things were told of.
+    told: i64,
 }
 
-/// Tells what differs, in sentences.
-pub(crate) fn check(tx: &mut dyn Tx) -> Result<Vec<String>> {
+/// What a look at the index finds.
+pub(crate) enum GraphCheck {
+    /// It follows the database and is behind just now, so nothing can be compared.
+    Behind,
+    /// What differs, in sentences.
+    Compared(Vec<String>),
+}
+
+/// Compares the index with the database.
+pub(crate) fn check(tx: &mut dyn Tx) -> Result<GraphCheck> {
+    let heads = LogHeads::load(tx)?;
+    if heads.lag(tx.index()?)?.waiting > 0 {
+        return Ok(GraphCheck::Behind);
+    }
     let mut expected = GraphTotals::default();
-    every(tx, &mut |_, _, _| {}, &mut |_, statements| {
-        let mut sum = StatementSum::default();
-        statements.iter().for_each(|statement| sum.add_statement(statement));
-        for (id, (_, count)) in &sum.things {
-            add(&mut expected.things, *id, *count);
-        }
-        for (id, (relation, count)) in &sum.relations {
-            add(&mut expected.relations, fingerprint(*id, relation), *count);
-        }
-        Ok(())
-    })?;
+    let stale = compare_all(tx, &mut |facts, body| expected.add(facts, body))?;
     let mut problems = Vec::new();
-    let (counted, ingested) = things(tx, &mut problems)?;
-    let (relations, ends) = relations(tx, &mut problems)?;
-    if counted != expected.things {
-        problems
-            .push("The things of the graph are not those that assets, reports and tasks name.".to_owned());
+    if stale > 0 {
+        problems.push(format!(
+            "{stale} assets, reports, tasks, notes or relations say something else than the graph was made of."
+        ));
     }
-    if relations != expected.relations {
-        problems
-            .push("The relations of the graph are not those that assets, reports and tasks say.".to_owned());
+    let index = tx.index()?;
+    let (things, told) = things(index, &mut problems)?;
+    if things != expected.things {
+        problems.push("The things of the graph are not those that assets, reports and tasks name.".to_owned());
     }
-    let notes = tx.count("SELECT COUNT(*) FROM graph_notes", params![])?;
-    if ingested != notes + ends {
+    if relations(index, &mut problems)? != expected.relations {
+        problems.push("The relations of the graph are not those that assets, reports and tasks say.".to_owned());
+    }
+    if told != expected.told {
         problems.push("What was ingested was not counted rightly.".to_owned());
     }
-    Ok(problems)
+    Ok(GraphCheck::Compared(problems))
 }
 
 fn add(total: &mut u64, number: i64, count: i64) {
@@ -61,12 +70,51 @@ fn fingerprint(id: i64, relation: &CountedRelation) -> i64 {
     names::number(&format!("{id} {} {asset} {}", relation.said_at, relation.confidence))
 }
 
+impl GraphTotals {
+    fn add(&mut self, facts: &Facts, body: &AssetBody) -> Result<()> {
+        let statements = match facts {
+            Facts::Asset(asset) => asset.statements(body)?,
+            Facts::Report(report) => report.statement()?.into_iter().collect(),
+            Facts::Task(task) => vec![task.statement()],
+            Facts::Note(_) => {
+                self.told += 1;
+                return Ok(());
+            }
+            Facts::Relation(told) => {
+                self.told += 2;
+                let end = |(kind, key): &(String, String)| EntityKey { kind: kind.clone(), key: key.clone() }.id();
+                let relation = CountedRelation {
+                    source: end(&told.source),
+                    kind: told.kind.clone(),
+                    target: end(&told.target),
+                    said_by: told.by.clone(),
+                    said_at: told.at,
+                    asset: None,
+                    confidence: told.confidence,
+                };
+                let id = relation_id(relation.source, &relation.kind, relation.target, &relation.said_by, true);
+                add(&mut self.relations, fingerprint(id, &relation), 1);
+                return Ok(());
+            }
+        };
+        let mut sum = StatementSum::default();
+        statements.iter().for_each(|statement| sum.add_statement(statement));
+        for (id, (_, count)) in &sum.things {
+            add(&mut self.things, *id, *count);
+        }
+        for (id, (relation, count)) in &sum.relations {
+            add(&mut self.relations, fingerprint(*id, relation), *count);
+        }
+        Ok(())
+    }
+}
+
 /// Adds up the things; also how often they were told of.
-fn things(tx: &mut dyn Tx, problems: &mut Vec<String>) -> Result<(u64, i64)> {
+fn things(index: &mut dyn Tx, problems: &mut Vec<String>) -> Result<(u64, i64)> {
     let (mut total, mut ingested, mut wrong, mut after) = (0, 0, 0_u64, i64::MIN);
     loop {
-        let page = tx.query_all::<(i64, String, String, i64, i64)>(
-            "SELECT id, kind, key, mentions, told FROM graph_entities WHERE id > $1 ORDER BY id LIMIT $2",
+        let page = index.query_all::<(i64, String, String, i64, i64)>(
+            "SELECT id, kind, key, mentions, told FROM entities WHERE id > $1 ORDER BY id LIMIT $2",
             params![after, PAGE],
         )?;
         let Some((last, ..)) = page.last() else { break };
@@ -84,13 +132,13 @@ fn things(tx: &mut dyn Tx, problems: &mut Vec<String>) -> Result<(u64, i64)> {
     Ok((total, ingested))
 }
 
-/// Adds up the hub's relations; also how many ends those have that were told.
-fn relations(tx: &mut dyn Tx, problems: &mut Vec<String>) -> Result<(u64, i64)> {
-    let (mut total, mut ends, mut wrong, mut after) = (0, 0, 0_u64, i64::MIN);
+/// Adds up the relations.
+fn relations(index: &mut dyn Tx, problems: &mut Vec<String>) -> Result<u64> {
+    let (mut total, mut wrong, mut after) = (0, 0_u64, i64::MIN);
     loop {
-        let page = tx.query_all::<(Relation, i64, i64)>(
+        let page = index.query_all::<(Relation, i64, i64)>(
             "SELECT source, kind, target, said_by, said_at, asset_id, confidence, claims, is_told, id, lane
-             FROM graph_relations WHERE id > $1 ORDER BY id LIMIT $2",
+             FROM relations WHERE id > $1 ORDER BY id LIMIT $2",
             params![after, PAGE],
         )?;
         let Some((_, last, _)) = page.last() else { break };
@@ -100,10 +148,6 @@ fn relations(tx: &mut dyn Tx, problems: &mut Vec<String>) -> Result<(u64, i64)> 
             let own_lane = if is_told { link::OTHER_LANE } else { link::lane(&relation.kind) };
             let own_id = relation_id(source, &relation.kind, target, &relation.said_by, is_told);
             wrong += u64::from(own_id != id || own_lane != lane);
-            if is_told {
-                ends += 2;
-                continue;
-            }
             let relation_now = CountedRelation {
                 source,
                 kind: relation.kind,
@@ -119,5 +163,5 @@ fn relations(tx: &mut dyn Tx, problems: &mut Vec<String>) -> Result<(u64, i64)> 
     if wrong > 0 {
         problems.push(format!("{wrong} relations have the wrong number or lane."));
     }
-    Ok((total, ends))
+    Ok(total)
 }

@@ -1,7 +1,7 @@
 //! Walking through the graph, within bounds: what lies around things, and the way from one to another.
 
 use super::read::find_visible;
-use super::{Entity, PathStep, Relation, WalkBounds, WalkStep, texts};
+use super::{Entity, PathStep, Relation, WalkBounds, WalkStep, index_sql};
 use crate::db::tx::Tx;
 use crate::params;
 use capsid_model::problem::Result;
@@ -41,10 +41,9 @@ pub fn walk(tx: &mut dyn Tx, ids: &[i64], bounds: WalkBounds) -> Result<Vec<Walk
     let bounds = WalkBounds { fan_out: bounds.fan_out.min(MAX_FAN_OUT), ..bounds };
     let met = most_met(ids.len(), bounds);
     let ids = ids.get(..met.min(MAX_STARTS)).unwrap_or(ids);
-    let sql = texts(tx).around;
     let mut relations = HashMap::new();
-    tx.query_each(
-        sql,
+    tx.index()?.query_each(
+        index_sql::WALK,
         params![
             &json!(ids).to_string(),
             &json!(link::LANES).to_string(),
@@ -120,10 +119,9 @@ pub(super) fn neighbours(
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    let sql = texts(tx).beside;
     let mut relations = HashMap::new();
     let (ids, lanes) = (json!(ids).to_string(), json!(lanes).to_string());
-    tx.query_each(sql, params![&ids, &lanes, fan_out as i64], |(relation, id): (Relation, i64)| {
+    tx.index()?.query_each(index_sql::NEIGHBOURS, params![&ids, &lanes, fan_out as i64], |(relation, id): (Relation, i64)| {
         relations.insert(id, relation);
         Ok(())
     })?;
@@ -269,10 +267,14 @@ mod tests {
     use crate::{Store, StoreOptions};
     use capsid_model::time::Time;
 
-    /// A transaction that counts the rows that it gives.
+    /// A snapshot of the index that counts the rows that it gives.
     struct Counting<'t>(&'t mut dyn Tx, usize);
 
     impl Tx for Counting<'_> {
+        fn index(&mut self) -> Result<&mut dyn Tx> {
+            Ok(self)
+        }
+
         fn dialect(&self) -> Dialect {
             self.0.dialect()
         }
@@ -326,13 +328,13 @@ mod tests {
     fn thicket(tx: &mut dyn Tx, size: i64) -> Result<()> {
         for n in 0..size {
             tx.run(
-                "INSERT INTO graph_entities (id, kind, key, mentions, told) VALUES ($1, 'thing', $2, 1, 0)",
+                "INSERT INTO entities (id, kind, key, mentions, told) VALUES ($1, 'thing', $2, 1, 0)",
                 params![n, &format!("thing {n}")],
             )?;
         }
         for (source, target) in (0..size).flat_map(|a| (a + 1..size).map(move |b| (a, b))) {
             tx.run(
-                "INSERT INTO graph_relations (id, source, kind, target, said_by, said_at, confidence, claims, is_told, lane)
+                "INSERT INTO relations (id, source, kind, target, said_by, said_at, confidence, claims, is_told, lane)
                  VALUES ($1, $2, 'near', $3, 'user:u', $1, 0.5, 1, 1, $4)",
                 params![source * size + target, source, target, link::OTHER_LANE],
             )?;
@@ -340,12 +342,12 @@ mod tests {
         // Two that hang together with nothing else, so that no way is found.
         for id in [size, size + 1] {
             tx.run(
-                "INSERT INTO graph_entities (id, kind, key, mentions, told) VALUES ($1, 'thing', $2, 1, 0)",
+                "INSERT INTO entities (id, kind, key, mentions, told) VALUES ($1, 'thing', $2, 1, 0)",
                 params![id, &format!("far {id}")],
             )?;
         }
         tx.run(
-            "INSERT INTO graph_relations (id, source, kind, target, said_by, said_at, confidence, claims, is_told, lane)
+            "INSERT INTO relations (id, source, kind, target, said_by, said_at, confidence, claims, is_told, lane)
              VALUES (-1, $1, 'near', $2, 'user:u', 1, 0.5, 1, 1, $3)",
             params![size, size + 1, link::OTHER_LANE],
         )?;
@@ -356,11 +358,11 @@ mod tests {
     fn a_thicket_is_not_read_through() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&StoreOptions::new(folder.path(), None), Time(1)).unwrap();
-        store.write_now(|tx| thicket(tx, 150)).unwrap();
+        store.index().unwrap().write(|tx| thicket(tx, 150)).unwrap();
         let rows = |walk: fn(&mut dyn Tx) -> Result<usize>| {
             store
                 .read_now(move |tx| {
-                    let mut counting = Counting(tx, 0);
+                    let mut counting = Counting(tx.index()?, 0);
                     let followed = walk(&mut counting)?;
                     Ok((followed, counting.1))
                 })

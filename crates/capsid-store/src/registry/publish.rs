@@ -104,12 +104,8 @@ pub fn publish(tx: &mut dyn Tx, node: &NodeRow, bundle: &NewBundle, now: Time) -
             crate::damaged(format!("The asset {} is not there after it was found.", capsule.asset_id))
         });
     }
-    let (assets, mut new) = add_others(tx, node, bundle, &entry, capsule, now)?;
+    let assets = add_others(tx, node, bundle, &entry, capsule, now)?;
     link(tx, &node.node_id, bundle, now)?;
-    let is_in = graph::membership::is_in_graph(entry.status);
-    new.extend(is_in.then_some(&bundle.capsule));
-    let linked = is_in.then(|| linked(bundle, now.0, None));
-    graph::membership::add_bundle(tx, &node.node_id, &new, linked, now)?;
     if entry.status == AssetStatus::Candidate {
         insert_sketch(tx, &node.node_id, bundle)?;
     }
@@ -134,48 +130,28 @@ fn find_existing(
     bundle: &NewBundle,
     now: Time,
 ) -> Result<Option<PublishOutcome>> {
-    let known = tx.query_first::<(String, AssetStatus, i64)>(
-        "SELECT node_id, status, created_at FROM assets WHERE asset_id = $1 FOR UPDATE",
+    let known = tx.query_first::<(String, AssetStatus)>(
+        "SELECT node_id, status FROM assets WHERE asset_id = $1 FOR UPDATE",
         params![&bundle.capsule.asset_id],
     )?;
-    let (status, created_at) = match known {
+    let status = match known {
         None => return Ok(None),
-        Some((_, AssetStatus::Revoked, _)) => {
+        Some((_, AssetStatus::Revoked)) => {
             return Ok(Some(PublishOutcome::Revoked(bundle.capsule.asset_id)));
         }
-        Some((publisher, status, _)) if publisher != node.node_id => {
+        Some((publisher, status)) if publisher != node.node_id => {
             return Ok(Some(PublishOutcome::OfAnother(status)));
         }
-        Some((_, status, created_at)) => (status, created_at),
+        Some((_, status)) => status,
     };
     let entry = InitialStatus { status: bundle.status, reason: bundle.reason.clone() };
     let capsule = load_published(tx, &bundle.capsule)?;
-    let (assets, new) = add_others(tx, node, bundle, &entry, capsule, now)?;
-    let before = tx.query_first::<Option<AssetId>>(
-        "SELECT event_id FROM bundles WHERE bundle_id = $1",
-        params![&bundle.bundle_id],
-    )?;
+    let assets = add_others(tx, node, bundle, &entry, capsule, now)?;
     link(tx, &node.node_id, bundle, now)?;
-    let linked = graph::membership::is_in_graph(status).then(|| linked(bundle, created_at, before));
-    graph::membership::add_bundle(tx, &node.node_id, &new, linked, now)?;
+    graph::membership::asset_changed(tx, &bundle.capsule.asset_id, now)?;
     let receipt_id =
         tx.query_one("SELECT receipt_id FROM bundles WHERE bundle_id = $1", params![&bundle.bundle_id])?;
     Ok(Some(PublishOutcome::Already { status, receipt_id, assets }))
-}
-
-/// How the graph sees a bundle whose capsule was published at a time, and what it was linked with before.
-fn linked(
-    bundle: &NewBundle,
-    created_at: i64,
-    before: Option<Option<AssetId>>,
-) -> graph::membership::LinkedBundle<'_> {
-    graph::membership::LinkedBundle {
-        gene: &bundle.gene.asset_id,
-        capsule: &bundle.capsule.asset_id,
-        created_at,
-        event: bundle.event.as_ref().map(|event| &event.asset_id),
-        before,
-    }
 }
 
 /// How an asset enters, and why.
@@ -198,27 +174,21 @@ impl InitialStatus {
     }
 }
 
-/// Adds what goes with a capsule. Gives gene, capsule and event as they now stand, and those that are new in the graph.
-fn add_others<'b>(
+/// Adds what goes with a capsule. Gives gene, capsule and event as they now stand.
+fn add_others(
     tx: &mut dyn Tx,
     node: &NodeRow,
-    bundle: &'b NewBundle,
+    bundle: &NewBundle,
     entry: &InitialStatus,
     capsule: PublishedAsset,
     now: Time,
-) -> Result<(Vec<PublishedAsset>, Vec<&'b NewAsset>)> {
-    let mut new = Vec::new();
-    let mut collect_new = |asset: &'b NewAsset, (published, added): (PublishedAsset, bool)| {
-        new.extend((added && graph::membership::is_in_graph(published.status)).then_some(asset));
-        published
-    };
-    let gene = add(tx, node, bundle, &bundle.gene, &entry.for_gene(bundle), None, now)?;
-    let mut assets = vec![collect_new(&bundle.gene, gene), capsule];
+) -> Result<Vec<PublishedAsset>> {
+    let (gene, _) = add(tx, node, bundle, &bundle.gene, &entry.for_gene(bundle), None, now)?;
+    let mut assets = vec![gene, capsule];
     if let Some(event) = &bundle.event {
-        let added = add(tx, node, bundle, event, entry, None, now)?;
-        assets.push(collect_new(event, added));
+        assets.push(add(tx, node, bundle, event, entry, None, now)?.0);
     }
-    Ok((assets, new))
+    Ok(assets)
 }
 
 /// Notes the public key that the publisher of a bundle signed it with.
@@ -360,9 +330,7 @@ fn reassign_gene(
     )?;
     if reassigned == 1 {
         audit_publish(tx, asset, Some(AssetStatus::Revoked.as_str()), entry, now)?;
-        if graph::membership::is_in_graph(entry.status) {
-            graph::membership::add_asset(tx, &asset.asset_id)?;
-        }
+        graph::membership::asset_changed(tx, &asset.asset_id, now)?;
     }
     Ok(())
 }

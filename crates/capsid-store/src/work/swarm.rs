@@ -195,7 +195,7 @@ pub(crate) fn merged(tx: &mut dyn Tx, part: &TaskRow, decide_ms: i64, now: Time)
         "UPDATE tasks SET result_asset = $2, completed_at = $3 WHERE task_id = $1",
         params![parent, &asset, now],
     )?;
-    graph::membership::set_solution(tx, &whole.in_graph(), asset.as_ref().map(|asset| (asset, now)))?;
+    graph::membership::solution_changed(tx, whole.result_asset.as_ref(), asset.as_ref(), now)?;
     bounties::task_completed(tx, &whole, part, decide_ms, now)
 }
 

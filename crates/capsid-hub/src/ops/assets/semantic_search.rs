@@ -181,6 +181,7 @@ pub async fn search_by_meaning(
         limit: domain.as_ref().map_or(most, |_| WITH_DOMAIN.max(most)),
         ..wanted
     };
+    hub.index.wait_for_read().await?;
     let mut found = hub.store.read::<_, ApiError, _>(move |tx| Ok(semantic::find(tx, &wanted)?)).await?;
     if let Some(domain) = domain {
         found.retain(|found| search::has_words(&found.listed, &domain));

@@ -150,6 +150,7 @@ impl GraphDrawing {
             path: path.iter().map(|id| shown_id(*id)).collect(),
             truncated: self.truncated,
             credits_charged: credits::to_decimal(0),
+            index_lag: None,
         })
     }
 }
@@ -168,9 +169,17 @@ pub struct DrawGraphResponse {
     truncated: bool,
     #[schema(value_type = f64)]
     credits_charged: Number,
+    /// How many of the newest changes the graph does not hold yet; absent where it holds all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    index_lag: Option<i64>,
 }
 
 impl DrawGraphResponse {
+    /// Says how far the graph is behind, where it is.
+    pub(super) fn set_index_lag(&mut self, lag: i64) {
+        self.index_lag = Some(lag).filter(|lag| *lag > 0);
+    }
+
     /// Pays for the drawing and says in it what it cost.
     pub(super) async fn pay(mut self, hub: &SharedHub, charge: GraphCharge) -> ApiResult<Self> {
         self.credits_charged = credits::to_decimal(charge.charge(hub).await?);

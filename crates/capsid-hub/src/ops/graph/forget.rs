@@ -38,13 +38,14 @@ pub async fn forget_graph(
     tracing::Span::current().record("node.id", sender.node_id.as_deref());
     let which = read(body)?;
     admit_free(hub, &sender, GraphUseKind::Ingest).await?;
+    hub.index.wait_for_write().await?;
     let context = hub.context();
     let gone = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
             let context = context.begin();
             let asker = find_author(tx, &context, &sender, false)?;
-            match graph::forget_statements(tx, &asker.name, &which)? {
+            match graph::forget_statements(tx, &asker.name, &which, context.now)? {
                 ForgetOutcome::Done(gone) => Ok(gone),
                 ForgetOutcome::Refused(refusals) => Err(refused(&refusals)),
             }

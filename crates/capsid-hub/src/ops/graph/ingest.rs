@@ -64,6 +64,7 @@ pub async fn ingest_graph(
     parse_known("", &body, &OF_BODIES)?;
     let told = items::read(body)?;
     let ticket = admit(hub, &sender, GraphUseKind::Ingest, AnonymousAccess::Refused).await?;
+    hub.index.wait_for_write().await?;
     let (context, charged, most) = (hub.context(), ticket.price, hub.config.graph.most_told);
     let taken = hub
         .store

@@ -125,6 +125,7 @@ pub async fn list_own_graph(
     hub.limit_reads(&credentials).await?;
     let sender = GraphSender::from_request(credentials, None, asked.node_id.as_deref(), None)?;
     let limit = query::limit(asked.limit.as_deref(), 50, 100) as usize;
+    hub.index.wait_for_read().await?;
     let (context, access) = (hub.context(), hub.config.graph.access);
     hub.store
         .read::<_, ApiError, _>(move |tx| {

@@ -110,6 +110,9 @@ pub struct QueryGraphResponse {
     query: String,
     /// Assets, the best first.
     assets: Vec<SemanticHitView>,
+    /// How many of the newest changes the graph does not hold yet; absent where it holds all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    index_lag: Option<i64>,
 }
 
 /// A thing that answers.
@@ -216,9 +219,11 @@ pub async fn query_graph(
     if asked.by_meaning {
         asked.near = hub.embedder.find_near(&asked.words).await;
     }
+    let lag = hub.index.wait_for_read().await?;
     let config = Arc::clone(&hub.config);
     let mut answer = hub.store.read::<_, ApiError, _>(move |tx| answer_question(tx, &asked, &config)).await?;
     answer.credits_charged = credits::to_decimal(charge.charge(hub).await?);
+    answer.index_lag = Some(lag).filter(|lag| *lag > 0);
     Ok(answer)
 }
 
@@ -254,6 +259,7 @@ fn answer_question(
         ways,
         credits_charged: credits::to_decimal(0),
         query: asked.words.clone(),
+        index_lag: None,
         assets: answer
             .assets
             .into_iter()

@@ -28,6 +28,7 @@ const KEPT: Duration = Duration::from_secs(60);
 /// The counts of the graph. A small one is always counted anew.
 async fn load_counts(hub: &SharedHub) -> ApiResult<GraphCounts> {
     let count = async {
+        hub.index.wait_for_read().await?;
         let counts = hub.store.read::<_, ApiError, _>(|tx| Ok(graph::counts(tx)?)).await?;
         let all: i64 = counts.entities.values().chain(counts.relations.values()).sum();
         Ok((counts, (all > SMALL).then_some(KEPT)))

@@ -140,6 +140,7 @@ impl MailboxBatch<'_> {
             })
             .await;
         hub.indexer.published();
+        hub.index.changed();
         self.to_item_response(message, outcome).await
     }
 

@@ -2,6 +2,7 @@
 
 use super::tx::{SqliteTx, StatementCache, problem};
 use crate::db::operation::ErasedOperation;
+use crate::db::tx::Tx;
 use capsid_model::problem::{Code, Problem, Result};
 use rusqlite::OpenFlags;
 use std::path::Path;
@@ -22,6 +23,14 @@ impl SqliteConnection {
     /// The one connection that writes.
     pub fn writer(path: &Path) -> Result<Self> {
         Ok(Self::new(open_for_migration(path)?))
+    }
+
+    /// The one connection that writes an index: what it holds follows from the database, so that a commit need not wait
+    /// for the disk.
+    pub fn index_writer(path: &Path) -> Result<Self> {
+        let inner = open_for_migration(path)?;
+        set(&inner, "PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4096;")?;
+        Ok(Self::new(inner))
     }
 
     /// A connection that only reads.
@@ -131,6 +140,31 @@ impl SqliteConnection {
             let _left = self.control("ROLLBACK");
         }
         task.finish(outcome);
+    }
+
+    /// Begins a read transaction that lasts until [`end_read`](Self::end_read).
+    pub fn begin_read(&self) -> Result<()> {
+        self.control("BEGIN")
+    }
+
+    /// Ends a read transaction.
+    pub fn end_read(&self) -> Result<()> {
+        self.control("COMMIT")
+    }
+
+    /// Runs something in the transaction that is open.
+    pub fn with_tx<T>(&mut self, op: impl FnOnce(&mut dyn Tx) -> Result<T>) -> Result<T> {
+        op(&mut SqliteTx::new(&self.inner, &mut self.statements))
+    }
+
+    /// Runs something in a write transaction of its own, which is undone when it fails.
+    pub fn write_now<T>(&mut self, op: impl FnOnce(&mut dyn Tx) -> Result<T>) -> Result<T> {
+        self.control("BEGIN IMMEDIATE")?;
+        let outcome = self.with_tx(op).and_then(|done| self.control("COMMIT").map(|()| done));
+        if outcome.is_err() && !self.inner.is_autocommit() {
+            self.control("ROLLBACK")?;
+        }
+        outcome
     }
 
     /// Leaves the file in one piece for whoever opens it next.

@@ -11,7 +11,6 @@ use crate::db::operation::ErasedOperation;
 use capsid_disk::lock::Lock;
 use capsid_model::problem::{Code, Problem, Result};
 use checkpoints::Checkpoints;
-use connection::SqliteConnection;
 use database_file::DatabaseFile;
 use free_space::FreeSpace;
 use std::path::{Path, PathBuf};
@@ -19,7 +18,7 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-pub use connection::open_for_migration;
+pub use connection::{SqliteConnection, open_for_migration};
 pub use tx::{SqliteTx, StatementCache, problem};
 
 /// The most writes that share a commit, so that none waits long.

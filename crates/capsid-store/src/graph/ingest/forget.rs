@@ -1,21 +1,21 @@
 //! Taking back what was told: everything that somebody told, or some of it. What others told, and what the hub itself
 //! says, stays as it is. All of a call is done or nothing is; the same call again changes nothing.
 
-use super::super::property_words::forget_property_words;
+use super::super::changes::{Subject, append};
 use super::super::read::by_names;
-use super::super::refcounts::{RefcountChange, count_things};
 use super::super::texts;
 use super::resolve::ambiguous;
 use crate::db::tx::Tx;
 use crate::params;
 use capsid_model::problem::Result;
+use capsid_model::time::Time;
 use capsid_rules::graph::ingest::{IngestBatch, IngestRefusal, MAX_REFUSALS, RelationEnd};
 use capsid_rules::graph::names::{entity_id, key_of};
 use capsid_rules::graph::sum::relation_id;
 use capsid_rules::graph::{EntityKey, names};
 use serde::Serialize;
 use serde_json::json;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// How many notes or relations go together.
 const TOGETHER: usize = 1_000;
@@ -48,35 +48,40 @@ pub struct ForgetSummary {
 
 /// How much somebody has told.
 pub fn count_statements_by(tx: &mut dyn Tx, who: &str) -> Result<ForgetSummary> {
-    let notes = tx.count("SELECT COUNT(*) FROM graph_notes WHERE said_by = $1", params![who])?;
+    let notes = tx.count("SELECT COUNT(*) FROM ingested_notes WHERE said_by = $1", params![who])?;
     let relations =
-        tx.count("SELECT COUNT(*) FROM graph_relations WHERE said_by = $1 AND is_told = 1", params![who])?;
+        tx.count("SELECT COUNT(*) FROM ingested_relations WHERE said_by = $1", params![who])?;
     let count = |number: i64| usize::try_from(number).unwrap_or_default();
     Ok(ForgetSummary { entities: count(notes), relations: count(relations), not_told: 0 })
 }
 
 /// Takes back what somebody told: `user:…` or `node:…`.
-pub fn forget_statements(tx: &mut dyn Tx, who: &str, which: &ForgetSelection) -> Result<ForgetOutcome> {
+pub fn forget_statements(
+    tx: &mut dyn Tx,
+    who: &str,
+    which: &ForgetSelection,
+    now: Time,
+) -> Result<ForgetOutcome> {
     match which {
-        ForgetSelection::Everything => everything(tx, who).map(ForgetOutcome::Done),
-        ForgetSelection::Some(batch) => some(tx, who, batch),
+        ForgetSelection::Everything => everything(tx, who, now).map(ForgetOutcome::Done),
+        ForgetSelection::Some(batch) => some(tx, who, batch, now),
     }
 }
 
-fn everything(tx: &mut dyn Tx, who: &str) -> Result<ForgetSummary> {
+fn everything(tx: &mut dyn Tx, who: &str, now: Time) -> Result<ForgetSummary> {
     let mut done = ForgetSummary::default();
     loop {
         let notes =
-            page(tx, "SELECT entity FROM graph_notes WHERE said_by = $1 ORDER BY entity LIMIT $2", who)?;
+            page(tx, "SELECT entity FROM ingested_notes WHERE said_by = $1 ORDER BY entity LIMIT $2", who)?;
         let relations = page(
             tx,
-            "SELECT id FROM graph_relations WHERE said_by = $1 AND is_told = 1 ORDER BY id LIMIT $2",
+            "SELECT id FROM ingested_relations WHERE said_by = $1 ORDER BY id LIMIT $2",
             who,
         )?;
         if notes.is_empty() && relations.is_empty() {
             return Ok(done);
         }
-        let (entities, relations) = delete_statements(tx, who, &notes, &relations)?;
+        let (entities, relations) = delete_statements(tx, who, &notes, &relations, now)?;
         done.entities += entities;
         done.relations += relations;
     }
@@ -86,14 +91,14 @@ fn page(tx: &mut dyn Tx, sql: &'static str, who: &str) -> Result<Vec<i64>> {
     tx.query_all::<i64>(sql, params![who, TOGETHER as i64])
 }
 
-fn some(tx: &mut dyn Tx, who: &str, batch: &IngestBatch) -> Result<ForgetOutcome> {
+fn some(tx: &mut dyn Tx, who: &str, batch: &IngestBatch, now: Time) -> Result<ForgetOutcome> {
     let notes: BTreeSet<i64> = batch.entities.iter().map(|entity| entity.thing.id()).collect();
     let (relations, unknown) = match relations_meant(tx, who, batch)? {
         Ok(meant) => meant,
         Err(refusals) => return Ok(ForgetOutcome::Refused(refusals)),
     };
     let (notes, ids): (Vec<i64>, Vec<i64>) = (notes.into_iter().collect(), relations.into_iter().collect());
-    let (entities, relations) = delete_statements(tx, who, &notes, &ids)?;
+    let (entities, relations) = delete_statements(tx, who, &notes, &ids, now)?;
     let not_told = unknown + notes.len() + ids.len() - entities - relations;
     Ok(ForgetOutcome::Done(ForgetSummary { entities, relations, not_told }))
 }
@@ -149,30 +154,21 @@ fn one(
     }
 }
 
-/// Takes away notes and relations of a teller by their numbers, and the things that nobody names any more. Tells how many
-/// of both there were.
-fn delete_statements(tx: &mut dyn Tx, who: &str, notes: &[i64], relations: &[i64]) -> Result<(usize, usize)> {
+/// Takes away notes and relations of a teller by their numbers. Tells how many of both there were.
+fn delete_statements(
+    tx: &mut dyn Tx,
+    who: &str,
+    notes: &[i64],
+    relations: &[i64],
+    now: Time,
+) -> Result<(usize, usize)> {
     let texts = texts(tx);
-    let mut named: BTreeMap<i64, i64> = BTreeMap::new();
     let list = |ids: &[i64]| json!(ids).to_string();
-    let gone = tx.query_all::<i64>(texts.forget_notes, params![who, &list(notes)])?;
-    forget_property_words(tx, who, notes)?;
-    let ends = tx.query_all::<(i64, i64)>(texts.forget_told, params![who, &list(relations)])?;
-    for id in gone.iter().chain(ends.iter().flat_map(|(source, target)| [source, target])) {
-        *named.entry(*id).or_default() += 1;
-    }
-    let ids: Vec<i64> = named.keys().copied().collect();
-    let mut things: BTreeMap<i64, EntityKey> = BTreeMap::new();
-    for some in ids.chunks(TOGETHER) {
-        type Columns = (i64, String, String, i64, i64, Option<String>);
-        let rows = tx.query_all::<Columns>(texts.things, params![&list(some)])?;
-        things.extend(rows.into_iter().map(|(id, kind, key, ..)| (id, EntityKey { kind, key })));
-    }
-    let times_named = |id: &i64| named.get(id).copied().unwrap_or_default();
-    let counts: Vec<RefcountChange<'_>> = things
-        .iter()
-        .map(|(id, thing)| RefcountChange { id: *id, thing, mentions: 0, told: -times_named(id) })
-        .collect();
-    count_things(tx, &counts)?;
-    Ok((gone.len(), ends.len()))
+    let notes = tx.query_all::<i64>(texts.forget_notes, params![who, &list(notes)])?;
+    let relations = tx.query_all::<i64>(texts.forget_told, params![who, &list(relations)])?;
+    let mut changed: Vec<Subject> =
+        notes.iter().map(|entity| Subject::Note(*entity, who.to_owned())).collect();
+    changed.extend(relations.iter().map(|id| Subject::Relation(*id)));
+    append(tx, &changed, now)?;
+    Ok((notes.len(), relations.len()))
 }

@@ -41,6 +41,36 @@ pub struct OwnRelation {
     pub properties: Option<String>,
 }
 
+row! {
+    struct OwnRelationRow {
+        id: i64 = "id",
+        source: i64 = "source",
+        kind: String = "kind",
+        target: i64 = "target",
+        said_by: String = "said_by",
+        said_at: i64 = "said_at",
+        confidence: f64 = "confidence",
+        properties: Option<String> = "properties",
+    }
+}
+
+impl OwnRelationRow {
+    fn into_own(self) -> OwnRelation {
+        let relation = Relation {
+            source: self.source,
+            kind: self.kind,
+            target: self.target,
+            said_by: self.said_by,
+            said_at: Some(self.said_at),
+            asset_id: None,
+            confidence: self.confidence,
+            claims: 1,
+            is_told: true,
+        };
+        OwnRelation { relation, properties: self.properties }
+    }
+}
+
 /// A page of what somebody told.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct OwnGraphPage {
@@ -57,23 +87,21 @@ pub fn mine(tx: &mut dyn Tx, who: &str, after: OwnGraphCursor, limit: usize) -> 
     let notes = tx.query_all::<OwnEntity>(
         select!(
             OwnEntity,
-            "FROM graph_notes
+            "FROM ingested_notes
          WHERE said_by = $1 AND entity > $2 ORDER BY entity LIMIT $3"
         ),
         params![who, after.entity.unwrap_or(i64::MIN), limit as i64],
     )?;
-    let relations = tx.query_all::<(Relation, i64, Option<String>)>(
-        "SELECT source, kind, target, said_by, said_at, asset_id, confidence, claims, is_told, id, properties
-         FROM graph_relations WHERE said_by = $1 AND is_told = 1 AND id > $2 ORDER BY id LIMIT $3",
+    let relations = tx.query_all::<OwnRelationRow>(
+        select!(OwnRelationRow, "FROM ingested_relations WHERE said_by = $1 AND id > $2 ORDER BY id LIMIT $3"),
         params![who, after.relation.unwrap_or(i64::MIN), limit as i64],
     )?;
     let is_full = notes.len() == limit || relations.len() == limit;
     let next = OwnGraphCursor {
         entity: notes.last().map(|note| note.entity).or(after.entity),
-        relation: relations.last().map(|(_, id, _)| *id).or(after.relation),
+        relation: relations.last().map(|row| row.id).or(after.relation),
     };
-    let relations: Vec<OwnRelation> =
-        relations.into_iter().map(|(relation, _, properties)| OwnRelation { relation, properties }).collect();
+    let relations: Vec<OwnRelation> = relations.into_iter().map(OwnRelationRow::into_own).collect();
     let mut ids: BTreeSet<i64> = notes.iter().map(|note| note.entity).collect();
     ids.extend(relations.iter().flat_map(|own| [own.relation.source, own.relation.target]));
     let entities = entities(tx, &ids.into_iter().collect::<Vec<_>>())?;

@@ -4,8 +4,7 @@ pub mod forget;
 pub mod list_own;
 mod resolve;
 
-use super::property_words::set_property_words;
-use super::refcounts::{RefcountChange, count_things};
+use super::changes::{Subject, append};
 use super::texts;
 use crate::db::tx::Tx;
 use crate::params;
@@ -13,7 +12,7 @@ use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::graph::ingest::{IngestBatch, IngestRefusal};
 use capsid_rules::graph::sum::relation_id;
-use capsid_rules::graph::{EntityKey, link};
+use capsid_rules::graph::EntityKey;
 use resolve::ResolvedNames;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -74,10 +73,12 @@ pub fn ingest(
         changed: notes.changed.len() + relations.changed.len(),
         unchanged: notes.unchanged + relations.unchanged,
     };
-    let mut counted = IngestRefcounts::default();
-    write_notes(tx, who, batch, notes, &mut counted, now)?;
-    write_relations(tx, who, relations, &resolved, &mut counted, now)?;
-    counted.write(tx)?;
+    let mut changed: Vec<Subject> =
+        notes.written().map(|entity| Subject::Note(*entity, who.to_owned())).collect();
+    changed.extend(relations.written().map(|id| Subject::Relation(*id)));
+    write_notes(tx, who, notes, now)?;
+    write_relations(tx, who, relations, now)?;
+    append(tx, &changed, now)?;
     Ok(IngestOutcome::Done(done))
 }
 
@@ -89,6 +90,13 @@ struct IngestChanges {
     unchanged: usize,
 }
 
+impl IngestChanges {
+    /// The numbers of the rows that are new or other than before.
+    fn written(&self) -> impl Iterator<Item = &i64> {
+        self.new.keys().chain(self.changed.keys())
+    }
+}
+
 fn record_changes(tx: &mut dyn Tx, who: &str, batch: &IngestBatch) -> Result<IngestChanges> {
     let ids: Vec<i64> = batch.entities.iter().map(|entity| entity.thing.id()).collect();
     let sql = texts(tx).own_notes;
@@ -96,7 +104,8 @@ fn record_changes(tx: &mut dyn Tx, who: &str, batch: &IngestBatch) -> Result<Ing
         tx.query_all(sql, params![who, &json!(ids).to_string()])?.into_iter().collect();
     let mut changes = IngestChanges::default();
     for (id, entity) in ids.iter().zip(&batch.entities) {
-        let row = json!([id, entity.name, entity.properties, entity.confidence]);
+        let EntityKey { kind, key } = &entity.thing;
+        let row = json!([id, kind, key, entity.name, entity.properties, entity.confidence]);
         match known.get(id) {
             None => drop(changes.new.insert(*id, row)),
             Some((name, properties, confidence))
@@ -122,8 +131,20 @@ fn relation_changes(
     let mut repeated = 0;
     for (at, (relation, (source, target))) in batch.relations.iter().zip(&resolved.ends).enumerate() {
         let id = relation_id(*source, &relation.kind, *target, who, true);
-        let lane = link::OTHER_LANE;
-        let row = json!([id, source, relation.kind, target, relation.confidence, lane, relation.properties]);
+        let key = |id: &i64| resolved.things.get(id).map(|thing| (&thing.kind, &thing.key)).unzip();
+        let ((source_kind, source_key), (target_kind, target_key)) = (key(source), key(target));
+        let row = json!([
+            id,
+            source,
+            source_kind,
+            source_key,
+            relation.kind,
+            target,
+            target_kind,
+            target_key,
+            relation.confidence,
+            relation.properties
+        ]);
         match rows.get(&id) {
             Some((known, ..)) if *known == row => repeated += 1,
             Some(_) => {
@@ -156,8 +177,8 @@ fn relation_changes(
 fn too_much(tx: &mut dyn Tx, who: &str, new: usize, most: i64) -> Result<Option<IngestRefusal>> {
     let room = most.saturating_sub(new as i64).max(0);
     let known = tx.count(
-        "SELECT COUNT(*) FROM (SELECT 1 FROM graph_notes WHERE said_by = $1
-            UNION ALL SELECT 1 FROM graph_relations WHERE said_by = $1 AND is_told = 1 LIMIT $2) t",
+        "SELECT COUNT(*) FROM (SELECT 1 FROM ingested_notes WHERE said_by = $1
+            UNION ALL SELECT 1 FROM ingested_relations WHERE said_by = $1 LIMIT $2) t",
         params![who, room + 1],
     )?;
     Ok((known > room || new as i64 > most).then(|| {
@@ -174,52 +195,14 @@ fn too_much(tx: &mut dyn Tx, who: &str, new: usize, most: i64) -> Result<Option<
     }))
 }
 
-/// How much more often things are told of.
-#[derive(Default)]
-struct IngestRefcounts(BTreeMap<i64, (EntityKey, i64)>);
-
-impl IngestRefcounts {
-    fn add(&mut self, thing: &EntityKey) {
-        self.0.entry(thing.id()).or_insert_with(|| (thing.clone(), 0)).1 += 1;
-    }
-
-    fn write(&self, tx: &mut dyn Tx) -> Result<()> {
-        let counts: Vec<RefcountChange<'_>> = self
-            .0
-            .iter()
-            .map(|(id, (thing, told))| RefcountChange { id: *id, thing, mentions: 0, told: *told })
-            .collect();
-        count_things(tx, &counts)
-    }
-}
-
 fn rows(of: BTreeMap<i64, Value>) -> String {
     Value::Array(of.into_values().collect()).to_string()
 }
 
-fn write_notes(
-    tx: &mut dyn Tx,
-    who: &str,
-    batch: &IngestBatch,
-    changes: IngestChanges,
-    counted: &mut IngestRefcounts,
-    now: Time,
-) -> Result<()> {
+fn write_notes(tx: &mut dyn Tx, who: &str, changes: IngestChanges, now: Time) -> Result<()> {
     let texts = texts(tx);
-    let is_written = |id: &i64| changes.new.contains_key(id) || changes.changed.contains_key(id);
-    let written: Vec<(i64, Option<&str>)> = batch
-        .entities
-        .iter()
-        .map(|entity| (entity.thing.id(), entity.properties.as_deref()))
-        .filter(|(id, _)| is_written(id))
-        .collect();
-    set_property_words(tx, who, &written)?;
     if !changes.new.is_empty() {
-        // Whoever tells the same at the same moment counts it once.
-        let added = tx.query_all::<i64>(texts.add_notes, params![&rows(changes.new), who, now])?;
-        let things: HashMap<i64, &EntityKey> =
-            batch.entities.iter().map(|entity| (entity.thing.id(), &entity.thing)).collect();
-        added.iter().filter_map(|id| things.get(id)).for_each(|thing| counted.add(thing));
+        tx.run(texts.add_notes, params![&rows(changes.new), who, now])?;
     }
     if !changes.changed.is_empty() {
         tx.run(texts.change_notes, params![&rows(changes.changed), who, now])?;
@@ -227,28 +210,10 @@ fn write_notes(
     Ok(())
 }
 
-fn write_relations(
-    tx: &mut dyn Tx,
-    who: &str,
-    changes: IngestChanges,
-    resolved: &ResolvedNames,
-    counted: &mut IngestRefcounts,
-    now: Time,
-) -> Result<()> {
+fn write_relations(tx: &mut dyn Tx, who: &str, changes: IngestChanges, now: Time) -> Result<()> {
     let texts = texts(tx);
     if !changes.new.is_empty() {
-        let ends: HashMap<i64, (i64, i64)> = changes
-            .new
-            .iter()
-            .filter_map(|(id, row)| Some((*id, (row.get(1)?.as_i64()?, row.get(3)?.as_i64()?))))
-            .collect();
-        let added = tx.query_all::<i64>(texts.add_told, params![&rows(changes.new), who, now])?;
-        for (source, target) in added.iter().filter_map(|id| ends.get(id)) {
-            [source, target]
-                .iter()
-                .filter_map(|id| resolved.things.get(id))
-                .for_each(|thing| counted.add(thing));
-        }
+        tx.run(texts.add_told, params![&rows(changes.new), who, now])?;
     }
     if !changes.changed.is_empty() {
         tx.run(texts.change_told, params![&rows(changes.changed), now])?;

@@ -1,7 +1,7 @@
 //! What the names of a call mean, and whether they may be used.
 
 use super::super::read::{by_names, entities};
-use super::super::texts;
+use super::super::index_sql;
 use crate::db::tx::Tx;
 use crate::params;
 use capsid_model::problem::Result;
@@ -111,9 +111,11 @@ fn find_look_alikes(
     }
     let wanted: Vec<_> =
         new.iter().map(|(_, entity)| json!([entity.thing.kind, look_alike_key(&entity.thing.key)])).collect();
-    let sql = texts(tx).by_looks;
     let mut keys: HashMap<(String, i64), BTreeSet<String>> = HashMap::new();
-    for (kind, key) in tx.query_all::<(String, String)>(sql, params![&json!(wanted).to_string()])? {
+    let alike = tx
+        .index()?
+        .query_all::<(String, String)>(index_sql::BY_LOOKS, params![&json!(wanted).to_string()])?;
+    for (kind, key) in alike {
         keys.entry((kind, look_alike_key(&key))).or_default().insert(key);
     }
     let mut refusals = Vec::new();

@@ -58,7 +58,7 @@ pub fn match_asset(
             submission_id = $4, commitment_deadline = NULL, result_asset = $5, completed_at = $3 WHERE task_id = $1",
         params![&task.task_id, &asset.node_id, now, &submission, asset_id],
     )?;
-    graph::membership::set_solution(tx, &task.in_graph(), Some((asset_id, now)))?;
+    graph::membership::solution_changed(tx, task.result_asset.as_ref(), Some(asset_id), now)?;
     let publisher = Some(asset.node_id.as_str());
     if !match_with(tx, &bounty, &task, Some(asset_id), publisher, actor, decide_ms, now)? {
         return Err(crate::damaged(format!("The bounty {bounty_id} stands otherwise than its task.")));

@@ -48,8 +48,8 @@ pub fn delete_unpaid(tx: &mut dyn Tx, now: Time) -> Result<u64> {
     )?;
     let tasks: Vec<super::TaskRow> =
         over.iter().filter_map(|task_id| super::get(tx, task_id).transpose()).collect::<Result<_>>()?;
-    let in_graph: Vec<_> = tasks.iter().map(super::TaskRow::in_graph).collect();
-    graph::membership::remove_tasks(tx, &in_graph)?;
+    let deleted = tasks.iter().map(|task| (task.task_id.as_str(), task.result_asset.as_ref()));
+    graph::membership::tasks_deleted(tx, deleted, now)?;
     for task_id in &over {
         tx.run("DELETE FROM submissions WHERE task_id = $1", params![task_id])?;
         tx.run("DELETE FROM bounties WHERE task_id = $1", params![task_id])?;

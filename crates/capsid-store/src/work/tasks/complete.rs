@@ -83,7 +83,7 @@ pub fn complete(
         "UPDATE tasks SET result_asset = $2, completed_at = $3 WHERE task_id = $1",
         params![task_id, &asset, now],
     )?;
-    graph::membership::set_solution(tx, &task.in_graph(), Some((&asset, now)))?;
+    graph::membership::solution_changed(tx, task.result_asset.as_ref(), Some(&asset), now)?;
     if let Some(submission) = &task.submission_id {
         submissions::submit_result(tx, submission, &asset, now)?;
     }
@@ -134,7 +134,7 @@ pub(crate) fn undo(
         "UPDATE tasks SET result_asset = NULL, completed_at = NULL WHERE task_id = $1",
         params![&whole.task_id],
     )?;
-    graph::membership::set_solution(tx, &whole.in_graph(), None)?;
+    graph::membership::solution_changed(tx, whole.result_asset.as_ref(), None, now)?;
     let redone = match whole.decomposed_at {
         None => Some(whole.clone()),
         Some(_) => swarm::aggregation(tx, &whole.task_id)?,
@@ -142,7 +142,7 @@ pub(crate) fn undo(
     let Some(redone) = redone else { return Ok(()) };
     if redone.parent_task_id.is_some() {
         set_status(tx, &redone, TaskStatus::Open, actor, "reject", reason, now)?;
-        graph::membership::set_solution(tx, &redone.in_graph(), None)?;
+        graph::membership::solution_changed(tx, redone.result_asset.as_ref(), None, now)?;
     }
     tx.run(
         "UPDATE tasks SET claimed_by = NULL, claimed_at = NULL, submission_id = NULL, commitment_deadline = NULL,

@@ -15,10 +15,9 @@ use crate::assets::id::AssetId;
 use crate::audit::{self, AuditChange};
 use crate::db::row::{Json, row, select};
 use crate::db::tx::Tx;
-use crate::graph::membership::GraphTask;
 use crate::nodes::{self, NodeRow};
 use crate::notifications::notices::NodeNotice;
-use crate::{graph, params};
+use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::text::cut;
 use capsid_model::time::Time;
@@ -130,16 +129,6 @@ impl TaskRow {
         NodeNotice { kind, payload }
     }
 
-    /// The task as the knowledge graph sees it.
-    pub(crate) fn in_graph(&self) -> GraphTask<'_> {
-        GraphTask {
-            task_id: &self.task_id,
-            signals: &self.signals,
-            created_at: self.created_at,
-            solution: self.result_asset.as_ref().zip(self.completed_at),
-        }
-    }
-
     /// Its weight, which every part has.
     pub(crate) fn weight_of_part(&self) -> Result<i64> {
         self.weight
@@ -227,7 +216,6 @@ pub fn add(tx: &mut dyn Tx, task: &NewTask, now: Time) -> Result<()> {
             task.expires_at
         ],
     )?;
-    graph::membership::add_task(tx, &task.task_id, &task.signals, now)?;
     audit_change(tx, &task.asker, &task.task_id, "create", None, TaskStatus::Open, None, now)
 }
 

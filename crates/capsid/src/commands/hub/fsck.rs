@@ -6,11 +6,15 @@ use crate::output::{self, BAD, DIM, GOOD, NAME, paint};
 use capsid_model::text::inert_line;
 use capsid_model::{Clock, Result, SystemClock, json};
 use capsid_store::fsck::{self, FsckReport, RepairSummary};
-use capsid_store::graph::{self, RebuildSummary};
+use capsid_store::graph::RebuildSummary;
 use capsid_store::{Store, StoreOptions};
 use clap::Args;
+use std::time::Duration;
 
 const MAX_PRINTED: usize = 50;
+/// How often, and how long apart, it is tried whether the index of a hub that runs has followed everything.
+const INDEX_TRIES: usize = 20;
+const INDEX_PAUSE: Duration = Duration::from_millis(100);
 
 /// Check a hub's database: every id, bundle, counter, score, state and balance is worked out again.
 #[derive(Debug, Args)]
@@ -22,8 +26,8 @@ Examples:
   capsid hub fsck --rebuild-graph        make the knowledge graph again from assets, reports and tasks
 
 It exits with 1 when something is wrong. --repair mends counters, cards, traits, scores and totals; it never touches
-what agents published, the ledger or the audit. --rebuild-graph leaves what was ingested as it is. On SQLite it needs
-the hub to be stopped; on PostgreSQL hubs wait for it before they publish. Killed in the middle, it changed nothing.")]
+what agents published, the ledger or the audit. --rebuild-graph makes `index.db` again from what the database holds. It
+needs the hub to be stopped. Killed in the middle, the hub goes on with it when it starts.")]
 pub struct HubFsckArgs {
     /// Work out anew what follows from something else, then check again.
     #[arg(long)]
@@ -59,16 +63,23 @@ pub(super) struct FsckActions {
     rebuilt: Option<RebuildSummary>,
 }
 
-/// Makes the graph again. On SQLite that is one long change, which a hub would wait for in vain, so there must be none.
+/// Makes the index again, which belongs to the hub as long as that runs.
 fn rebuild(location: &HubLocation) -> Result<RebuildSummary> {
     let options = StoreOptions { exclusive: true, ..location.options()?.shared() };
     let store = Store::open(&options, SystemClock.now())?;
     let mut progress = ProgressLine::new("rebuilding the graph from");
-    store.write_now(move |tx| graph::rebuild(tx, &mut |what, done, total| progress.update(what, done, total)))
+    store.rebuild_index(SystemClock.now(), &mut |what, done, total| progress.update(what, done, total))
 }
 
-/// Checks a whole database and shows how far it is.
+/// Checks a whole database and shows how far it is. A hub that runs brings changes into its index a moment later, which
+/// is waited for.
 pub(super) fn check(store: &Store) -> Result<FsckReport> {
+    for _ in 0..INDEX_TRIES {
+        if store.index_lag().is_ok_and(|lag| lag.waiting == 0) {
+            break;
+        }
+        std::thread::sleep(INDEX_PAUSE);
+    }
     let mut progress = ProgressLine::new("checking");
     store.read_now(move |tx| {
         let mut report = fsck::check(tx, &mut |what, done, total| progress.update(what, done, total))?;
@@ -81,7 +92,7 @@ pub(super) fn print_report(report: &FsckReport, FsckActions { mended, rebuilt }:
     if as_json {
         output::document(&json!({
             "ok": report.is_clean(), "mended": mended, "rebuilt_graph": rebuilt, "total": report.total(), "counts": report.counts,
-            "findings": report.findings, "assets": report.assets, "bundles": report.bundles,
+            "findings": report.findings, "not_compared": report.not_compared, "assets": report.assets, "bundles": report.bundles,
             "nodes": report.nodes, "transfers": report.transfers,
         }));
         return;
@@ -90,10 +101,10 @@ pub(super) fn print_report(report: &FsckReport, FsckActions { mended, rebuilt }:
         let (assets, nodes) = (mended.assets, mended.nodes);
         output::line(format_args!("{} {assets} assets and {nodes} nodes", paint(GOOD, "mended")));
     }
-    if let Some(RebuildSummary { statements, things, relations }) = rebuilt {
+    if let Some(RebuildSummary { subjects, things, relations }) = rebuilt {
         let rebuilt = paint(GOOD, "rebuilt");
         output::line(format_args!(
-            "{rebuilt} the graph from {statements} statements: {things} things and {relations} relations"
+            "{rebuilt} the graph from {subjects} assets, reports and tasks: {things} things and {relations} relations"
         ));
     }
     for finding in report.findings.iter().take(MAX_PRINTED) {
@@ -104,6 +115,9 @@ pub(super) fn print_report(report: &FsckReport, FsckActions { mended, rebuilt }:
             inert_line(&finding.problem)
         ));
         output::line(format_args!("  {} {}", paint(NAME, "fix:"), finding.fix));
+    }
+    for sentence in &report.not_compared {
+        output::line(format_args!("{} {sentence}", paint(DIM, "note:")));
     }
     let left = report.total().saturating_sub(MAX_PRINTED as u64);
     if left > 0 {

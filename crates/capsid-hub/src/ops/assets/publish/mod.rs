@@ -121,6 +121,7 @@ pub async fn publish(
     message: &Message<'_>,
     request: &PublishRequest<'_>,
 ) -> ApiResult<Idempotent<PublishResponse>> {
+    hub.index.admit_publish().await?;
     let publication = CheckedPublication::check(hub, request, message.header.secret.as_deref())?;
     tracing::Span::current().record("bundle.id", &publication.checked.bundle.bundle_id);
     let published = run_idempotent_with(
@@ -133,6 +134,7 @@ pub async fn publish(
     );
     let published = published.await?;
     hub.indexer.published();
+    hub.index.changed();
     Ok(published)
 }
 

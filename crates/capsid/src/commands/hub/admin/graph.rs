@@ -105,14 +105,14 @@ fn find_author(tx: &mut dyn Tx, text: &str) -> Result<GraphAuthor> {
 
 /// Takes back everything, and writes it down where there was anything.
 fn forget_statements(tx: &mut dyn Tx, teller: &GraphAuthor, why: &ReasonArgs) -> Result<ForgetSummary> {
-    let gone = match graph::forget_statements(tx, &teller.name(), &ForgetSelection::Everything)? {
+    let by = why.by();
+    let gone = match graph::forget_statements(tx, &teller.name(), &ForgetSelection::Everything, by.now)? {
         ForgetOutcome::Done(gone) => gone,
         ForgetOutcome::Refused(_) => {
             return Err(Problem::new(Code::ChangeRefused, "What was told could not be taken back."));
         }
     };
     if gone != ForgetSummary::default() {
-        let by = why.by();
         let (subject, before) = (teller.id.as_str(), amount(&gone));
         let change = AuditChange {
             kind: teller.kind,

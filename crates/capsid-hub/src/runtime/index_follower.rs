@@ -1,0 +1,138 @@
+//! Bringing what was written into the index, a moment later and many at once.
+//!
+//! Whoever asks for something that follows from the database waits until the index holds what the database held when the
+//! request came, but not for long. Where assets come faster than they are indexed, publishing slows down.
+
+use super::batcher::{BatchTiming, Batcher};
+use super::hub_clock::HubClock;
+use crate::error::{ApiError, ApiResult, HubCode};
+use capsid_model::problem::{Code, Problem, Result};
+use capsid_store::Store;
+use capsid_store::graph::{IndexLag, LogHeads};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{Duration, Instant};
+use tokio::sync::{Mutex, watch};
+
+const TIMING: BatchTiming =
+    BatchTiming { delay: Duration::from_millis(50), after_failure: Duration::from_secs(5) };
+/// How long a read waits for the index, and how long a write that looks names up in it.
+const READ_WAIT: Duration = Duration::from_millis(250);
+const WRITE_WAIT: Duration = Duration::from_secs(2);
+/// How often the database is looked at for what nobody announced: jobs and other hubs write as well.
+const SWEEP: Duration = Duration::from_secs(1);
+/// From how many waiting assets on publishing slows down, by how much, and from how many on it is refused. What was there
+/// when the hub started does not count.
+const SLOW_FROM: i64 = 50_000;
+const SLOW_BY: Duration = Duration::from_millis(20);
+const REFUSE_FROM: i64 = 500_000;
+
+/// Follows the database with the index.
+#[derive(Clone)]
+pub struct IndexFollower {
+    store: Arc<Store>,
+    clock: Arc<HubClock>,
+    batcher: Arc<Batcher>,
+    /// One step at a time.
+    stepping: Arc<Mutex<()>>,
+    /// The newest asset when the hub started, and how many newer ones wait.
+    started_at: i64,
+    waiting: Arc<AtomicI64>,
+}
+
+impl IndexFollower {
+    pub fn new(store: Arc<Store>, clock: Arc<HubClock>) -> Result<Self> {
+        let started_at = store.read_now(|tx| Ok(LogHeads::load(tx)?.assets()))?;
+        let (batcher, stepping, waiting) = (Arc::default(), Arc::default(), Arc::default());
+        Ok(Self { store, clock, batcher, stepping, started_at, waiting })
+    }
+
+    /// Something was written: it will be followed soon.
+    pub fn changed(&self) {
+        let follower = self.clone();
+        self.batcher.schedule(TIMING, "the index is behind", move || {
+            let follower = follower.clone();
+            async move { Ok(follower.follow_all().await?) }
+        });
+    }
+
+    /// Follows what nobody announced. Ends when the hub closes.
+    pub async fn run_sweeps(&self, mut closing: watch::Receiver<bool>) {
+        loop {
+            self.changed();
+            tokio::select! {
+                () = tokio::time::sleep(SWEEP) => {}
+                _ = closing.wait_for(|closed| *closed) => return,
+            }
+        }
+    }
+
+    /// Waits until a read sees what was written before it. Tells how much it may lack after a quarter of a second.
+    pub async fn wait_for_read(&self) -> ApiResult<i64> {
+        Ok(self.wait(READ_WAIT).await?)
+    }
+
+    /// Waits until a write can look names up. Names that it could not see yet must not be refused as unknown.
+    pub async fn wait_for_write(&self) -> ApiResult<()> {
+        match self.wait(WRITE_WAIT).await? {
+            0 => Ok(()),
+            lag => {
+                let message = format!("The knowledge graph is {lag} changes behind just now.");
+                Err(ApiError::new(HubCode::ServerBusy, message, "Try again in a few seconds.").retry_after(5000))
+            }
+        }
+    }
+
+    /// Slows a publish down where the index is far behind.
+    pub async fn admit_publish(&self) -> ApiResult<()> {
+        match self.waiting.load(Ordering::Relaxed) {
+            REFUSE_FROM.. => {
+                let message = "The hub has more new assets than it can index just now.";
+                Err(ApiError::new(HubCode::ServerBusy, message, "Try again in a minute.").retry_after(60_000))
+            }
+            SLOW_FROM.. => {
+                tokio::time::sleep(SLOW_BY).await;
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    async fn wait(&self, most: Duration) -> Result<i64> {
+        let began = Instant::now();
+        let heads = self.store.read::<_, Problem, _>(LogHeads::load).await?;
+        loop {
+            let lag = self.lag_to(heads).await?;
+            if lag.waiting == 0 || began.elapsed() >= most {
+                return Ok(lag.waiting);
+            }
+            self.step().await?;
+        }
+    }
+
+    async fn lag_to(&self, heads: LogHeads) -> Result<IndexLag> {
+        self.store.read(move |tx| heads.lag(tx.index()?)).await
+    }
+
+    async fn follow_all(&self) -> Result<()> {
+        while self.step().await? {}
+        let heads = self.store.read::<_, Problem, _>(LogHeads::load).await?;
+        self.note_waiting(heads).await
+    }
+
+    /// Notes how many assets wait that came since the hub started.
+    async fn note_waiting(&self, heads: LogHeads) -> Result<()> {
+        let lag = self.lag_to(heads).await?;
+        let new = heads.assets().saturating_sub(self.started_at);
+        self.waiting.store(lag.assets.min(new), Ordering::Relaxed);
+        Ok(())
+    }
+
+    async fn step(&self) -> Result<bool> {
+        let _one_at_a_time = self.stepping.lock().await;
+        let (store, now) = (Arc::clone(&self.store), self.clock.now());
+        tokio::task::spawn_blocking(move || store.follow_step(now)).await.unwrap_or_else(|error| {
+            Err(Problem::new(Code::Internal, format!("A step of the index ended early: {error}.")))
+        })
+    }
+}

@@ -1,0 +1,544 @@
+//! Reading what the index has not followed yet: the numbers that are new in each log, and the facts of their subjects.
+
+use super::positions::{Followed, Log, Position, Positions};
+use crate::assets::id::AssetId;
+use crate::db::row::{Json, row, select};
+use crate::db::tx::{Dialect, Tx};
+use crate::graph::changes::Subject;
+use crate::graph::facts::{AssetBody, AssetFacts, Facts, NoteFacts, RelationFacts, ReportFacts, TaskFacts};
+use crate::graph::membership::is_in_graph;
+use crate::graph::property_terms;
+use crate::params;
+use capsid_model::problem::Result;
+use capsid_rules::graph::statement::origins_named;
+use capsid_rules::lifecycle::{AssetStatus, AssetType};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// How many numbers of each log are followed in one step.
+pub(super) const STEP: i64 = 500;
+/// How many notes or relations are read together.
+const PAGE: i64 = 500;
+
+/// A subject with what it says now; nothing where it says nothing any more.
+#[derive(Debug)]
+pub(super) struct Loaded {
+    /// Under which it is remembered.
+    pub key: String,
+    pub facts: Option<Facts>,
+    /// Of an asset.
+    pub body: AssetBody,
+}
+
+/// What one step reads.
+#[derive(Debug, Default)]
+pub(super) struct Step {
+    pub subjects: Vec<Loaded>,
+    pub followed: BTreeMap<Log, Followed>,
+    /// What tasks are called.
+    pub titles: HashMap<String, String>,
+    /// Whether a log holds more.
+    pub has_more: bool,
+}
+
+impl Step {
+    fn reach(&mut self, log: Log, position: Position) {
+        self.followed.insert(log, Followed { position: Some(position), ..Followed::default() });
+    }
+}
+
+/// What a step finds.
+pub(super) enum StepOutcome {
+    Read(Step),
+    /// The database is not the one that was followed, or an older state of it.
+    Diverged,
+}
+
+/// Reads one step.
+pub(super) fn load_step(tx: &mut dyn Tx, positions: &Positions) -> Result<StepOutcome> {
+    if has_diverged(tx, positions)? {
+        return Ok(StepOutcome::Diverged);
+    }
+    let mut step = Step::default();
+    if positions.is_new() {
+        // Everything is read after this, so no change before it matters.
+        step.reach(Log::Changes, newest(tx, Log::Changes)?);
+    }
+    if let Some(cursor) = ToldCursor::read(positions) {
+        let next = load_told(tx, cursor, &mut step)?;
+        step.reach(Log::Told, next.map_or_else(ToldCursor::end, |next| next.position()));
+        step.has_more = true;
+        return Ok(StepOutcome::Read(step));
+    }
+    let changes = follow(tx, positions, Log::Changes, &mut step)?;
+    load_changed(tx, &changes, &mut step)?;
+    for range in follow(tx, positions, Log::Assets, &mut step)? {
+        load_assets(tx, range, &mut step)?;
+    }
+    for range in follow(tx, positions, Log::Reports, &mut step)? {
+        load_reports(tx, range, &mut step)?;
+    }
+    for range in follow(tx, positions, Log::Tasks, &mut step)? {
+        load_tasks(tx, range, &mut step)?;
+    }
+    Ok(StepOutcome::Read(step))
+}
+
+/// The first and the last number of some that follow each other.
+type SeqRange = (i64, i64);
+
+fn newest(tx: &mut dyn Tx, log: Log) -> Result<Position> {
+    let seq = head(tx, log)?;
+    Ok(Position { seq, mark: mark(tx, log, seq)?.unwrap_or_default() })
+}
+
+/// The last number of a log.
+pub(super) fn head(tx: &mut dyn Tx, log: Log) -> Result<i64> {
+    let sql = match log {
+        Log::Assets => "SELECT COALESCE(MAX(seq), 0) FROM assets",
+        Log::Reports => "SELECT COALESCE(MAX(seq), 0) FROM reports",
+        Log::Tasks => "SELECT COALESCE(MAX(seq), 0) FROM tasks",
+        Log::Changes => "SELECT COALESCE(MAX(seq), 0) FROM changes",
+        Log::Told => return Ok(1),
+    };
+    tx.count(sql, params![])
+}
+
+/// What stands at a place of a log; nothing where nothing does. Reports and tasks may go, so nothing follows from that.
+fn mark(tx: &mut dyn Tx, log: Log, seq: i64) -> Result<Option<String>> {
+    match log {
+        Log::Assets => Ok(tx
+            .query_first::<AssetId>("SELECT asset_id FROM assets WHERE seq = $1", params![seq])?
+            .map(|id| id.to_string())),
+        Log::Changes => Ok(tx
+            .query_first::<i64>("SELECT created_at FROM changes WHERE seq = $1", params![seq])?
+            .map(|at| at.to_string())),
+        Log::Reports | Log::Tasks | Log::Told => Ok(None),
+    }
+}
+
+/// Whether what was followed last is no longer there: a backup was restored, or the hub was away for too long.
+fn has_diverged(tx: &mut dyn Tx, positions: &Positions) -> Result<bool> {
+    for log in [Log::Assets, Log::Changes] {
+        let Some(position) = positions.reached.get(log.name()).filter(|position| position.seq > 0) else { continue };
+        if mark(tx, log, position.seq)?.as_deref() != Some(&position.mark) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The numbers that are new in a log, as ranges in order. Notes how far that is.
+fn follow(tx: &mut dyn Tx, positions: &Positions, log: Log, step: &mut Step) -> Result<Vec<SeqRange>> {
+    let after = positions.seq(log);
+    let new = tx.query_all::<i64>(new_seqs(log), params![after, STEP])?;
+    step.has_more |= new.len() as i64 == STEP;
+    let mut followed = Followed::default();
+    if let Some(last) = new.last() {
+        followed.position = Some(Position { seq: *last, mark: mark(tx, log, *last)?.unwrap_or_default() });
+        // One thread writes to SQLite, so what is missing there was undone.
+        if tx.dialect() == Dialect::Postgres {
+            let present: BTreeSet<i64> = new.iter().copied().collect();
+            followed.missing = (after + 1..*last).filter(|seq| !present.contains(seq)).collect();
+        }
+    }
+    let gaps = positions.gaps(log);
+    if !gaps.is_empty() {
+        followed.arrived = tx.query_all::<i64>(late_seqs(log), params![&json!(gaps).to_string()])?;
+    }
+    let mut ranges: Vec<SeqRange> = followed.arrived.iter().map(|seq| (*seq, *seq)).collect();
+    ranges.extend(new.first().copied().zip(new.last().copied()));
+    step.followed.insert(log, followed);
+    Ok(ranges)
+}
+
+pub(super) fn new_seqs(log: Log) -> &'static str {
+    match log {
+        Log::Reports => "SELECT seq FROM reports WHERE seq > $1 ORDER BY seq LIMIT $2",
+        Log::Tasks => "SELECT seq FROM tasks WHERE seq > $1 ORDER BY seq LIMIT $2",
+        Log::Changes => "SELECT seq FROM changes WHERE seq > $1 ORDER BY seq LIMIT $2",
+        Log::Assets | Log::Told => "SELECT seq FROM assets WHERE seq > $1 ORDER BY seq LIMIT $2",
+    }
+}
+
+/// Numbers that were missing, asked of PostgreSQL.
+fn late_seqs(log: Log) -> &'static str {
+    macro_rules! late {
+        ($table:literal) => {
+            concat!(
+                "SELECT l.seq FROM ",
+                $table,
+                " l WHERE l.seq IN
+                    (SELECT CAST(j.v AS BIGINT) FROM json_array_elements_text(CAST($1 AS json)) AS j (v)) ORDER BY l.seq"
+            )
+        };
+    }
+    match log {
+        Log::Reports => late!("reports"),
+        Log::Tasks => late!("tasks"),
+        Log::Changes => late!("changes"),
+        Log::Assets | Log::Told => late!("assets"),
+    }
+}
+
+/// Loads the subjects that changes name, each once.
+fn load_changed(tx: &mut dyn Tx, ranges: &[SeqRange], step: &mut Step) -> Result<()> {
+    let mut subjects: BTreeSet<Subject> = BTreeSet::new();
+    for (first, last) in ranges {
+        let pages = tx.query_all::<Json<Vec<Subject>>>(
+            "SELECT subjects FROM changes WHERE seq >= $1 AND seq <= $2 ORDER BY seq",
+            params![*first, *last],
+        )?;
+        subjects.extend(pages.into_iter().flat_map(|Json(page)| page));
+    }
+    for subject in subjects {
+        match subject {
+            Subject::Asset(id) => load_asset(tx, &id, step)?,
+            Subject::Report(asset, node_id) => load_report(tx, &asset, node_id, step)?,
+            Subject::Task(task_id) => load_task(tx, task_id, step)?,
+            Subject::Note(entity, said_by) => load_note(tx, entity, said_by, step)?,
+            Subject::Relation(id) => load_relation(tx, id, step)?,
+        }
+    }
+    Ok(())
+}
+
+row! {
+    struct AssetStateRow {
+        seq: i64 = "a.seq",
+        asset_id: AssetId = "a.asset_id",
+        asset_type: AssetType = "a.asset_type",
+        status: AssetStatus = "a.status",
+        node_id: String = "a.node_id",
+        created_at: i64 = "a.created_at",
+        body: String = "a.body",
+    }
+}
+
+/// An asset that changed, with the reports on it: they count as long as it is in the graph.
+fn load_asset(tx: &mut dyn Tx, id: &str, step: &mut Step) -> Result<()> {
+    let Some(id) = AssetId::parse(id) else { return Ok(()) };
+    let seq = tx.query_first::<i64>("SELECT seq FROM assets WHERE asset_id = $1", params![&id])?;
+    let Some(seq) = seq else { return Ok(()) };
+    load_assets(tx, (seq, seq), step)?;
+    let mut after = 0;
+    loop {
+        let reports = tx.query_all::<ReportStateRow>(
+            select!(
+                ReportStateRow,
+                "FROM reports r JOIN assets a ON a.asset_id = r.asset_id
+                 WHERE r.asset_id = $1 AND r.seq > $2 ORDER BY r.seq LIMIT $3"
+            ),
+            params![&id, after, PAGE],
+        )?;
+        let Some(last) = reports.last() else { return Ok(()) };
+        after = last.seq;
+        step.subjects.extend(reports.into_iter().map(ReportStateRow::into_loaded));
+    }
+}
+
+/// At most so many assets as a step has numbers.
+pub(super) fn load_assets(tx: &mut dyn Tx, (first, last): SeqRange, step: &mut Step) -> Result<()> {
+    let rows = tx.query_all::<AssetStateRow>(
+        select!(
+            AssetStateRow,
+            "FROM assets a WHERE a.seq >= $1 AND a.seq <= $2 AND length(a.asset_id) = 32 ORDER BY a.seq"
+        ),
+        params![first, last],
+    )?;
+    let bundles = tx.query_all::<(i64, AssetId, Option<AssetId>)>(
+        "SELECT a.seq, b.gene_id, b.event_id FROM assets a JOIN bundles b ON b.capsule_id = a.asset_id
+         WHERE a.seq >= $1 AND a.seq <= $2 ORDER BY a.seq, b.bundle_id",
+        params![first, last],
+    )?;
+    let solved = tx.query_all::<(i64, String, i64, String)>(
+        "SELECT a.seq, t.task_id, t.completed_at, t.title FROM assets a JOIN tasks t ON t.result_asset = a.asset_id
+         WHERE a.seq >= $1 AND a.seq <= $2 AND t.completed_at IS NOT NULL ORDER BY a.seq, t.seq",
+        params![first, last],
+    )?;
+    let mut by_seq: HashMap<i64, (Vec<(String, Option<String>)>, Vec<(String, i64)>)> = HashMap::new();
+    for (seq, gene, event) in bundles {
+        by_seq.entry(seq).or_default().0.push((gene.to_string(), event.map(|id| id.to_string())));
+    }
+    for (seq, task_id, at, title) in solved {
+        by_seq.entry(seq).or_default().1.push((task_id.clone(), at));
+        step.titles.insert(task_id, title);
+    }
+    for row in rows {
+        let (bundles, solves) = by_seq.remove(&row.seq).unwrap_or_default();
+        let origins = load_origins(tx, &row)?;
+        let facts = is_in_graph(row.status).then(|| {
+            Facts::Asset(AssetFacts {
+                id: row.asset_id.to_string(),
+                asset_type: row.asset_type.as_str().to_owned(),
+                node: row.node_id,
+                at: row.created_at,
+                bundles,
+                solves,
+            })
+        });
+        let key = format!("asset {}", row.seq);
+        step.subjects.push(Loaded { key, facts, body: AssetBody { text: row.body, origins } });
+    }
+    Ok(())
+}
+
+/// The assets that one says it comes from, and that were there before it.
+fn load_origins(tx: &mut dyn Tx, asset: &AssetStateRow) -> Result<Vec<(AssetType, String)>> {
+    let mut origins = Vec::new();
+    for named in origins_named(&asset.body) {
+        let Some(origin) = AssetId::parse(&named) else { continue };
+        let asset_type = tx.query_first::<AssetType>(
+            "SELECT asset_type FROM assets WHERE asset_id = $1 AND seq < $2",
+            params![&origin, asset.seq],
+        )?;
+        origins.extend(asset_type.map(|asset_type| (asset_type, named)));
+    }
+    Ok(origins)
+}
+
+row! {
+    struct ReportStateRow {
+        seq: i64 = "r.seq",
+        asset_type: AssetType = "a.asset_type",
+        asset_id: AssetId = "a.asset_id",
+        status: AssetStatus = "a.status",
+        node_id: String = "r.node_id",
+        label: String = "r.label",
+        ok: bool = "r.overall_ok",
+        weight: f64 = "r.weight",
+        environment: Option<String> = "r.env_fingerprint_key",
+        created_at: i64 = "r.created_at",
+    }
+}
+
+impl ReportStateRow {
+    fn into_loaded(self) -> Loaded {
+        let asset = self.asset_id.to_string();
+        let key = format!("report {asset} {}", self.node_id);
+        let facts = ReportFacts {
+            asset,
+            asset_type: self.asset_type.as_str().to_owned(),
+            node: self.node_id,
+            label: self.label,
+            ok: self.ok,
+            weight: self.weight,
+            environment: self.environment,
+            at: self.created_at,
+        };
+        let facts = is_in_graph(self.status).then_some(Facts::Report(facts));
+        Loaded { key, facts, body: AssetBody::default() }
+    }
+}
+
+pub(super) fn load_reports(tx: &mut dyn Tx, (first, last): SeqRange, step: &mut Step) -> Result<()> {
+    let reports = tx.query_all::<ReportStateRow>(
+        select!(
+            ReportStateRow,
+            "FROM reports r JOIN assets a ON a.asset_id = r.asset_id
+             WHERE r.seq >= $1 AND r.seq <= $2 ORDER BY r.seq"
+        ),
+        params![first, last],
+    )?;
+    step.subjects.extend(reports.into_iter().map(ReportStateRow::into_loaded));
+    Ok(())
+}
+
+fn load_report(tx: &mut dyn Tx, asset: &str, node_id: String, step: &mut Step) -> Result<()> {
+    let Some(id) = AssetId::parse(asset) else { return Ok(()) };
+    let report = tx.query_first::<ReportStateRow>(
+        select!(
+            ReportStateRow,
+            "FROM reports r JOIN assets a ON a.asset_id = r.asset_id WHERE r.node_id = $1 AND r.asset_id = $2"
+        ),
+        params![&node_id, &id],
+    )?;
+    let gone = || Loaded { key: format!("report {asset} {node_id}"), facts: None, body: AssetBody::default() };
+    step.subjects.push(report.map_or_else(gone, ReportStateRow::into_loaded));
+    Ok(())
+}
+
+row! {
+    struct TaskStateRow {
+        task_id: String = "t.task_id",
+        title: String = "t.title",
+        signals: String = "t.signals",
+        created_at: i64 = "t.created_at",
+    }
+}
+
+impl TaskStateRow {
+    fn put(self, step: &mut Step) {
+        let key = format!("task {}", self.task_id);
+        step.titles.insert(self.task_id.clone(), self.title);
+        let facts = TaskFacts { id: self.task_id, signals: self.signals, at: self.created_at };
+        step.subjects.push(Loaded { key, facts: Some(Facts::Task(facts)), body: AssetBody::default() });
+    }
+}
+
+pub(super) fn load_tasks(tx: &mut dyn Tx, (first, last): SeqRange, step: &mut Step) -> Result<()> {
+    let tasks = tx.query_all::<TaskStateRow>(
+        select!(TaskStateRow, "FROM tasks t WHERE t.seq >= $1 AND t.seq <= $2 ORDER BY t.seq"),
+        params![first, last],
+    )?;
+    tasks.into_iter().for_each(|task| task.put(step));
+    Ok(())
+}
+
+fn load_task(tx: &mut dyn Tx, task_id: String, step: &mut Step) -> Result<()> {
+    let task = tx.query_first::<TaskStateRow>(
+        select!(TaskStateRow, "FROM tasks t WHERE t.task_id = $1"),
+        params![&task_id],
+    )?;
+    match task {
+        Some(task) => task.put(step),
+        None => {
+            let key = format!("task {task_id}");
+            step.subjects.push(Loaded { key, facts: None, body: AssetBody::default() });
+        }
+    }
+    Ok(())
+}
+
+row! {
+    struct NoteStateRow {
+        entity: i64 = "n.entity",
+        said_by: String = "n.said_by",
+        kind: String = "n.kind",
+        key: String = "n.key",
+        properties: Option<String> = "n.properties",
+    }
+}
+
+fn note_key(entity: i64, said_by: &str) -> String {
+    format!("note {entity} {said_by}")
+}
+
+impl NoteStateRow {
+    fn into_loaded(self) -> Loaded {
+        let facts = NoteFacts {
+            terms: self.properties.as_deref().map(property_terms::terms_of).unwrap_or_default(),
+            kind: self.kind,
+            key: self.key,
+            by: self.said_by.clone(),
+        };
+        Loaded {
+            key: note_key(self.entity, &self.said_by),
+            facts: Some(Facts::Note(facts)),
+            body: AssetBody::default(),
+        }
+    }
+}
+
+fn load_note(tx: &mut dyn Tx, entity: i64, said_by: String, step: &mut Step) -> Result<()> {
+    let note = tx.query_first::<NoteStateRow>(
+        select!(NoteStateRow, "FROM ingested_notes n WHERE n.entity = $1 AND n.said_by = $2"),
+        params![entity, &said_by],
+    )?;
+    let gone = || Loaded { key: note_key(entity, &said_by), facts: None, body: AssetBody::default() };
+    step.subjects.push(note.map_or_else(gone, NoteStateRow::into_loaded));
+    Ok(())
+}
+
+row! {
+    struct RelationStateRow {
+        id: i64 = "r.id",
+        source_kind: String = "r.source_kind",
+        source_key: String = "r.source_key",
+        kind: String = "r.kind",
+        target_kind: String = "r.target_kind",
+        target_key: String = "r.target_key",
+        said_by: String = "r.said_by",
+        said_at: i64 = "r.said_at",
+        confidence: f64 = "r.confidence",
+    }
+}
+
+fn relation_key(id: i64) -> String {
+    format!("relation {id}")
+}
+
+impl RelationStateRow {
+    fn into_loaded(self) -> Loaded {
+        let facts = RelationFacts {
+            source: (self.source_kind, self.source_key),
+            kind: self.kind,
+            target: (self.target_kind, self.target_key),
+            by: self.said_by,
+            at: self.said_at,
+            confidence: self.confidence,
+        };
+        Loaded { key: relation_key(self.id), facts: Some(Facts::Relation(facts)), body: AssetBody::default() }
+    }
+}
+
+fn load_relation(tx: &mut dyn Tx, id: i64, step: &mut Step) -> Result<()> {
+    let relation = tx.query_first::<RelationStateRow>(
+        select!(RelationStateRow, "FROM ingested_relations r WHERE r.id = $1"),
+        params![id],
+    )?;
+    let gone = || Loaded { key: relation_key(id), facts: None, body: AssetBody::default() };
+    step.subjects.push(relation.map_or_else(gone, RelationStateRow::into_loaded));
+    Ok(())
+}
+
+/// How far a new index has read what was told.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum ToldCursor {
+    /// After this note.
+    Note(i64, String),
+    /// After this relation.
+    Relation(i64),
+}
+
+impl ToldCursor {
+    pub const START: Self = Self::Note(i64::MIN, String::new());
+
+    /// Where to go on; nothing once all was read.
+    fn read(positions: &Positions) -> Option<Self> {
+        match positions.reached.get(Log::Told.name()) {
+            Some(Position { seq: 1, .. }) => None,
+            // What cannot be read is begun again.
+            Some(Position { mark, .. }) => Some(serde_json::from_str(mark).unwrap_or(Self::START)),
+            None => Some(Self::START),
+        }
+    }
+
+    fn position(&self) -> Position {
+        Position { seq: 0, mark: json!(self).to_string() }
+    }
+
+    fn end() -> Position {
+        Position { seq: 1, mark: String::new() }
+    }
+}
+
+/// A page of what was told, and where the next one begins.
+pub(super) fn load_told(tx: &mut dyn Tx, cursor: ToldCursor, step: &mut Step) -> Result<Option<ToldCursor>> {
+    match cursor {
+        ToldCursor::Note(entity, said_by) => {
+            let page = tx.query_all::<NoteStateRow>(
+                select!(
+                    NoteStateRow,
+                    "FROM ingested_notes n WHERE (n.entity, n.said_by) > ($1, $2)
+                     ORDER BY n.entity, n.said_by LIMIT $3"
+                ),
+                params![entity, &said_by, PAGE],
+            )?;
+            let last = page.last().map(|note| ToldCursor::Note(note.entity, note.said_by.clone()));
+            step.subjects.extend(page.into_iter().map(NoteStateRow::into_loaded));
+            Ok(Some(last.unwrap_or(ToldCursor::Relation(i64::MIN))))
+        }
+        ToldCursor::Relation(after) => {
+            let page = tx.query_all::<RelationStateRow>(
+                select!(RelationStateRow, "FROM ingested_relations r WHERE r.id > $1 ORDER BY r.id LIMIT $2"),
+                params![after, PAGE],
+            )?;
+            let last = page.last().map(|relation| ToldCursor::Relation(relation.id));
+            step.subjects.extend(page.into_iter().map(RelationStateRow::into_loaded));
+            Ok(last)
+        }
+    }
+}

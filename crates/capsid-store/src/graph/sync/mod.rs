@@ -1,0 +1,114 @@
+//! Following the database: a worker brings what changed into the index, a step at a time.
+//!
+//! A step reads the numbers that are new in four logs (assets, reports, tasks, and the changes of what was there before)
+//! and what their subjects say now. The index remembers what each subject said when it was last looked at, so a step
+//! withdraws that and adds what is said now. It does not matter how often or in which order subjects are looked at, and a
+//! step that was cut off is done again.
+
+mod apply;
+mod compare;
+mod load;
+mod positions;
+
+use super::index_sql;
+use crate::db::tx::{Tx, no_index};
+use crate::params;
+use crate::store::Store;
+use capsid_model::problem::Result;
+use capsid_model::time::Time;
+pub(super) use compare::compare_all;
+use load::StepOutcome;
+use positions::{Log, Positions};
+
+/// How far the index is behind.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct IndexLag {
+    /// New assets, reports, tasks and changes that were not followed yet.
+    pub waiting: i64,
+    /// How many of these are assets.
+    pub assets: i64,
+}
+
+/// The last numbers of the logs, at some moment.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LogHeads([i64; 4]);
+
+impl LogHeads {
+    /// What stands in the database now.
+    pub fn load(tx: &mut dyn Tx) -> Result<Self> {
+        let mut heads = [0; 4];
+        for (head, log) in heads.iter_mut().zip(Log::NUMBERED) {
+            *head = load::head(tx, log)?;
+        }
+        Ok(Self(heads))
+    }
+
+    /// How much of this the index has not followed.
+    pub fn lag(&self, index: &mut dyn Tx) -> Result<IndexLag> {
+        let positions = Positions::load(index)?;
+        let behind = |(head, log): (&i64, Log)| (head - positions.seq(log)).max(0);
+        let behind: Vec<i64> = self.0.iter().zip(Log::NUMBERED).map(behind).collect();
+        let is_filling = i64::from(positions.seq(Log::Told) == 0);
+        Ok(IndexLag {
+            waiting: behind.iter().sum::<i64>().max(is_filling),
+            assets: behind.first().copied().unwrap_or_default(),
+        })
+    }
+
+    /// The newest asset.
+    pub fn assets(&self) -> i64 {
+        self.0.first().copied().unwrap_or_default()
+    }
+}
+
+impl Store {
+    /// Brings a part of what is new into the index, and tells whether more waits. Blocks. A process that does not write
+    /// the index does nothing.
+    pub fn follow_step(&self, now: Time) -> Result<bool> {
+        let Some(index) = self.index().filter(|index| index.is_writable()) else { return Ok(false) };
+        let positions = Positions::load(&mut index.snapshot()?)?;
+        match self.read_now(move |tx| load::load_step(tx, &positions))? {
+            StepOutcome::Diverged => {
+                tracing::warn!("the index is of another state of the database; it is made again");
+                index.write(clear)?;
+                Ok(true)
+            }
+            StepOutcome::Read(step) => {
+                let has_more = step.has_more;
+                index.write(move |tx| apply::apply_step(tx, step, now))?;
+                Ok(has_more)
+            }
+        }
+    }
+
+    /// Brings everything that is new into the index. Blocks.
+    pub fn follow_all(&self, now: Time) -> Result<()> {
+        while self.follow_step(now)? {}
+        Ok(())
+    }
+
+    /// How far the index is behind what the database holds now. Blocks.
+    pub fn index_lag(&self) -> Result<IndexLag> {
+        self.read_now(|tx| LogHeads::load(tx)?.lag(tx.index()?))
+    }
+
+    /// Empties the index, so that it is made again.
+    pub fn reset_index(&self) -> Result<()> {
+        self.write_index(clear)
+    }
+
+    /// Changes the index in one transaction. Blocks.
+    pub fn write_index<T>(&self, op: impl FnOnce(&mut dyn Tx) -> Result<T>) -> Result<T> {
+        match self.index() {
+            Some(index) => index.write(op),
+            None => Err(no_index()),
+        }
+    }
+}
+
+fn clear(index: &mut dyn Tx) -> Result<()> {
+    for table in index_sql::CLEAR {
+        index.run(table, params![])?;
+    }
+    Ok(())
+}
