@@ -5,23 +5,23 @@ use crate::common::{Bundle, TestHub, both_with};
 use capsid_hub::config::{HubConfig, SecretText};
 use serde_json::{Value, json};
 
-const TOKEN: &str = "runner_0123456789abcdef0123456789abcdef";
-const RUNTIME: &str = "linux x64, node v20.20.0";
+pub(super) const TOKEN: &str = "runner_0123456789abcdef0123456789abcdef";
+pub(super) const RUNTIME: &str = "linux x64, node v20.20.0";
 
-fn with_runner(config: &mut HubConfig) {
+pub(super) fn with_runner(config: &mut HubConfig) {
     public(config);
     config.runner.is_on = true;
     config.runner.token = SecretText(TOKEN.to_owned());
 }
 
 /// The asset that the next job is about, and the job.
-fn next(hub: &TestHub, runtime: &str) -> Option<(String, String)> {
+pub(super) fn next(hub: &TestHub, runtime: &str) -> Option<(String, String)> {
     let answer = hub.post_as(TOKEN, "/runner/next", &json!({ "runtime": runtime })).expect(200);
     let member = |name: &str| answer["job"][name].as_str().map(str::to_owned);
     member("asset_id").zip(member("job_id"))
 }
 
-fn report(hub: &TestHub, job: &str, outcome: &str, runtime: &str, seconds: f64) {
+pub(super) fn report(hub: &TestHub, job: &str, outcome: &str, runtime: &str, seconds: f64) {
     let report = json!({"job_id": job, "outcome": outcome, "runtime": runtime, "seconds": seconds});
     hub.post_as(TOKEN, "/runner/report", &report).expect(200);
 }

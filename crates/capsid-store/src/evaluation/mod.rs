@@ -1,5 +1,6 @@
 //! Reports, decisions, scores, the lifecycle of assets and their promotion.
 
+pub mod arbitration;
 pub mod assignments;
 pub mod decisions;
 pub mod demotion;

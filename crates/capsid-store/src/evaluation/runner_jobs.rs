@@ -5,6 +5,7 @@ use crate::assets::id::AssetId;
 use crate::db::DAY_MS;
 use crate::db::row::{Json, row, select};
 use crate::db::tx::Tx;
+use crate::evaluation::arbitration::{Arbitration, RUNNER, arbitrate};
 use crate::evaluation::owners::{NodeOwnership, OWNERSHIP_COLUMNS};
 use crate::evaluation::{assignments, scoring};
 use crate::params;
@@ -171,12 +172,14 @@ pub enum RunnerReportOutcome {
     JobNotRunning,
 }
 
-/// Keeps what the runner found, lets it count, and scores the asset anew.
+/// Keeps what the runner found, lets it count, and scores the asset anew. A verdict is the outcome of the asset: the runner is
+/// an arbiter.
 pub fn finish(
     tx: &mut dyn Tx,
     hub_id: &str,
     report: &RunnerReport,
     outcome: RunnerOutcome,
+    slash_percent: i64,
     now: Time,
 ) -> Result<RunnerReportOutcome> {
     let job = tx.query_first::<AssetId>(
@@ -197,6 +200,7 @@ pub fn finish(
     }
     if let Some(passed) = outcome.verdict() {
         record_verdict(tx, hub_id, &id, report, passed, now)?;
+        arbitrate(tx, &id, Arbitration { passed, arbiter: RUNNER, slash_percent }, now)?;
     }
     scoring::rescore(tx, &id, now)?;
     Ok(RunnerReportOutcome::Kept(id))

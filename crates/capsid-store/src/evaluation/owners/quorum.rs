@@ -102,7 +102,8 @@ fn add_arbiter(
 ) -> Result<()> {
     let policy = tx.trust().owners;
     let publisher = owners::find_ownership(tx, &asset.node_id)?.map(|node| node.owner_key(&policy));
-    facts.arbiter_passed |= outcomes::find_outcome(tx, &asset.asset_id)? == Some(true);
+    facts.arbiter_passed |=
+        outcomes::find_current_outcome(tx, &asset.asset_id)?.is_some_and(|outcome| outcome.passed);
     for report in counted.iter().filter(|report| report.vote.ok) {
         facts.arbiter_passed |= owners::load_standing(tx, &report.vote.owner)?.level == OwnerLevel::Appointed;
     }

@@ -1,0 +1,126 @@
+//! What an arbiter decides: the runner, an administrator, or an owner whom the operator appointed.
+
+use super::runner::{RUNTIME, next, report as run, with_runner};
+use super::{claim, credits, pay_out, public, run_jobs, user};
+use crate::common::economy::{admin, text};
+use crate::common::{Bundle, TestHub, both_with};
+use capsid_hub::config::HubConfig;
+use capsid_rules::credits::CreditSource;
+use capsid_rules::evaluation::quorum::ArbiterRule;
+use capsid_store::evaluation::owners::outcomes;
+use serde_json::json;
+
+/// An account with a validator of 50 staked credits; gives the id of the account.
+fn staked(hub: &TestHub, name: &str, node: &str) -> String {
+    let (token, id) = user(hub, name);
+    claim(hub, &token, node);
+    pay_out(hub, &format!("node:{node}"), 50, CreditSource::Earned);
+    hub.post("/a2a/validator/stake", &json!({"sender_id": node})).expect(200);
+    id
+}
+
+/// A capsule of a claimed node.
+fn published(hub: &TestHub, n: u64) -> Bundle {
+    let bundle = Bundle::new(n);
+    let (token, _) = user(hub, "publisher");
+    claim(hub, &token, "node_publisher");
+    hub.publish("node_publisher", &bundle).expect(200);
+    bundle
+}
+
+fn stake(hub: &TestHub, node: &str) -> f64 {
+    let shown = hub.get(&format!("/a2a/validator/status?node_id={node}")).expect(200);
+    shown["stake"]["amount"].as_f64().unwrap()
+}
+
+/// How many reports of an account were settled, and how many of them were right.
+fn settled(hub: &TestHub, user: &str) -> (u32, u32) {
+    let user = user.to_owned();
+    hub.hub.store.read_now(move |tx| outcomes::count_settled(tx, &user, 0)).unwrap()
+}
+
+fn status(hub: &TestHub, bundle: &Bundle) -> String {
+    text(&hub.get(&format!("/a2a/assets/{}", bundle.capsule_id())).expect(200)["status"])
+}
+
+fn obstacles(hub: &TestHub, bundle: &Bundle) -> Vec<String> {
+    let shown = hub.get(&format!("/a2a/assets/{}", bundle.capsule_id())).expect(200);
+    shown["why_not_promoted"].as_array().unwrap().iter().map(|one| text(&one["code"])).collect()
+}
+
+#[test]
+fn a_verdict_of_the_runner_settles_reports_and_slashes_those_that_say_otherwise() {
+    both_with(with_runner, |hub| {
+        let bundle = published(hub, 1);
+        let (wrong, right) = (staked(hub, "wrong", "node_wrong"), staked(hub, "right", "node_right"));
+        credits::report(hub, "node_wrong", &bundle, true);
+        credits::report(hub, "node_right", &bundle, false);
+        hub.clock.advance(1000);
+        let (asset, job) = next(hub, RUNTIME).unwrap();
+        assert_eq!(asset, bundle.capsule_id());
+        assert_eq!((settled(hub, &wrong), settled(hub, &right)), ((0, 0), (0, 0)));
+        run(hub, &job, "failed", RUNTIME, 1.0);
+        assert_eq!((settled(hub, &wrong), settled(hub, &right)), ((1, 0), (1, 1)));
+        assert_eq!((stake(hub, "node_wrong"), stake(hub, "node_right")), (40.0, 50.0));
+        // The next runtime says otherwise. Whoever was right before pays nothing, and nobody pays twice.
+        hub.change("UPDATE runner_jobs SET state = 'queued'");
+        hub.clock.advance(1000);
+        let (_, job) = next(hub, RUNTIME).unwrap();
+        run(hub, &job, "reproduced", RUNTIME, 1.0);
+        assert_eq!((stake(hub, "node_wrong"), stake(hub, "node_right")), (40.0, 50.0));
+    });
+}
+
+#[test]
+fn an_administrator_who_rejects_a_promoted_asset_settles_the_reports_on_it() {
+    both_with(public, |hub| {
+        let root = admin(hub);
+        let bundle = published(hub, 1);
+        let (wrong, right) = (staked(hub, "wrong", "node_wrong"), staked(hub, "right", "node_right"));
+        let path = |word: &str| format!("/admin/assets/{}/{word}", bundle.capsule_id());
+        hub.post_as(&root, &path("promote"), &json!({})).expect(200);
+        hub.clock.advance(1000);
+        credits::report(hub, "node_wrong", &bundle, true);
+        credits::report(hub, "node_right", &bundle, false);
+        hub.clock.advance(1000);
+        let rejected = hub.post_as(&root, &path("reject"), &json!({"reason": "It breaks."})).expect(200);
+        assert_eq!(rejected["asset_status"], "candidate", "what is given out is demoted");
+        assert_eq!((settled(hub, &wrong), settled(hub, &right)), ((1, 0), (1, 1)));
+        assert_eq!((stake(hub, "node_wrong"), stake(hub, "node_right")), (40.0, 50.0));
+    });
+}
+
+fn always_arbitrated(config: &mut HubConfig) {
+    public(config);
+    config.promotion.rule.quorum.arbiter = ArbiterRule::Always;
+}
+
+#[test]
+fn an_outcome_from_before_a_demotion_does_not_pass_the_gate_of_the_arbiter() {
+    both_with(always_arbitrated, |hub| {
+        let root = admin(hub);
+        let bundle = published(hub, 1);
+        let promote = || hub.post_as(&root, &format!("/admin/assets/{}/promote", bundle.capsule_id()), &json!({}));
+        promote().expect(200);
+        for n in 0..2 {
+            let (name, node) = (format!("failing{n}"), format!("node_failing{n}"));
+            let (token, _) = user(hub, &name);
+            claim(hub, &token, &node);
+            hub.clock.advance(1000);
+            credits::report(hub, &node, &bundle, false);
+        }
+        run_jobs(hub);
+        assert_eq!(status(hub, &bundle), "candidate");
+        hub.clock.advance(1000);
+        let (token, _) = user(hub, "passing");
+        claim(hub, &token, "node_passing");
+        credits::report(hub, "node_passing", &bundle, true);
+        let waits = |hub: &TestHub| obstacles(hub, &bundle).contains(&"waiting_for_arbiter".to_owned());
+        assert!(waits(hub), "the administrator passed what was demoted since");
+        hub.clock.advance(1000);
+        let id = capsid_store::assets::id::AssetId::parse(bundle.capsule_id()).unwrap();
+        let now = hub.hub.now();
+        hub.hub.store.write_now(move |tx| outcomes::record_outcome(tx, &id, true, "operator", now)).unwrap();
+        assert!(!waits(hub), "a new outcome passes it");
+    });
+}
