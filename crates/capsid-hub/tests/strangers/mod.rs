@@ -7,6 +7,7 @@ mod disputes;
 mod moderation;
 mod quotas;
 mod runner;
+mod vacuous;
 
 use crate::common::TestHub;
 use crate::common::economy::text;

@@ -19,6 +19,7 @@ pub mod runner_jobs;
 pub mod scoring;
 pub mod stakes;
 pub mod trials;
+pub mod validation;
 pub mod voices;
 pub mod votes;
 pub mod weighted_reports;

@@ -149,15 +149,16 @@ fn requeue_outdated(tx: &mut dyn Tx, runtime: &str) -> Result<()> {
     Ok(())
 }
 
-/// Jobs of a runner that is gone wait once more; the second time they end.
+/// Jobs of a runner that is gone wait once more; the second time they end. What was found before stands.
 fn requeue_lost(tx: &mut dyn Tx, now: Time) -> Result<()> {
     tx.run(
         "UPDATE runner_jobs SET state = 'queued' WHERE state = 'running' AND lease_until <= $1 AND attempts < $2",
         params![now, MAX_ATTEMPTS],
     )?;
     tx.run(
-        "UPDATE runner_jobs SET state = 'done', outcome = 'inconclusive', finished_at = $1,
-            reason = 'The runner ended twice before it reported.'
+        "UPDATE runner_jobs SET state = 'done', finished_at = $1,
+            reason = CASE WHEN outcome IS NULL THEN 'The runner ended twice before it reported.' ELSE reason END,
+            outcome = COALESCE(outcome, 'inconclusive')
          WHERE state = 'running' AND lease_until <= $1 AND attempts >= $2",
         params![now, MAX_ATTEMPTS],
     )?;
@@ -195,8 +196,12 @@ pub fn finish(
     if assets::lock(tx, &id)?.is_none() {
         return Ok(RunnerReportOutcome::Kept(id));
     }
-    if outcome.is_vacuous() {
-        tx.run("UPDATE assets SET proof = 'vacuous' WHERE asset_id = $1", params![&id])?;
+    if outcome.is_vacuous() || outcome == RunnerOutcome::Flaky {
+        // What it found before, perhaps with another runtime, does not hold any more.
+        tx.run(
+            "UPDATE reports SET weight = 0 WHERE asset_id = $1 AND node_id = $2 AND label = 'hub'",
+            params![&id, hub_id],
+        )?;
     }
     if let Some(passed) = outcome.verdict() {
         record_verdict(tx, hub_id, &id, report, passed, now)?;
@@ -226,8 +231,8 @@ fn record_verdict(
         "INSERT INTO reports (report_id, asset_id, node_id, overall_ok, weight, label, grade, env_fingerprint_key,
             reward, body, created_at)
          VALUES ($1, $2, $3, $4, $5, 'hub', $6, $7, 0, $8, $9)
-         ON CONFLICT (node_id, asset_id) DO UPDATE SET overall_ok = excluded.overall_ok, body = excluded.body,
-            env_fingerprint_key = excluded.env_fingerprint_key, created_at = excluded.created_at",
+         ON CONFLICT (node_id, asset_id) DO UPDATE SET overall_ok = excluded.overall_ok, weight = excluded.weight,
+            body = excluded.body, env_fingerprint_key = excluded.env_fingerprint_key, created_at = excluded.created_at",
         params![
             &report_id,
             id,

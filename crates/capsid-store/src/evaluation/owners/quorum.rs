@@ -7,7 +7,7 @@ use crate::evaluation::owners::outcomes;
 use crate::evaluation::owners::owner_evidence::is_use;
 use crate::evaluation::owners::{self, NodeOwnership, OWNERSHIP_COLUMNS};
 use crate::evaluation::weighted_reports::{WeightedReport, counted_reports, load_others, shown_validation};
-use crate::evaluation::{evidence, voices};
+use crate::evaluation::{validation, voices};
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
@@ -36,12 +36,12 @@ pub fn load_quorum(
     let counts = |report: &&WeightedReport| counts_for_promotion(report.grade, promotion.lowest_grade);
     let reports: Vec<WeightedReport> = current.iter().filter(counts).cloned().collect();
     let counted = counted_reports(&reports);
-    let validation = shown_validation(evidence::load_proof(tx, asset)?, &counted);
+    let shown = shown_validation(validation::load_proof(tx, asset)?, &counted);
     let runner_passed = counted.iter().any(|report| report.grade == Grade::Hub && report.vote.ok);
     let voices = voices::load(tx, &asset.asset_id)?;
     let tally = voices.tally_for_promotion(promotion.lowest_grade);
     let mut facts = QuorumFacts {
-        is_testable: validation == ProofLevel::Real,
+        is_testable: shown == ProofLevel::Real,
         owners_passed: voices.count_passed(promotion.lowest_grade),
         owners_failed: voices.count_owners(false),
         passes: tally.passes,

@@ -33,7 +33,7 @@ use capsid_store::assets::list;
 use capsid_store::assets::list::ListedAsset;
 use capsid_store::assets::scans;
 use capsid_store::db::tx::Tx;
-use capsid_store::evaluation::{evidence, promotion, scoring};
+use capsid_store::evaluation::{promotion, scoring, validation};
 use capsid_store::nodes::{self, NodeRow};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -229,7 +229,7 @@ fn load_detail(
     let mut detail = AssetDetailView {
         asset: AssetView::new(listed),
         bundle: load_bundle(tx, &asset.bundle_id)?,
-        validation: AssetValidationView::new(&tally, evidence::load_proof(tx, asset)?),
+        validation: AssetValidationView::new(&tally, validation::load_proof(tx, asset)?),
         scan: scans::get(tx, &asset.asset_id)?.map(ScanView::from),
         gdi: round_gdi(gdi(&scoring::evidence(tx, asset, now)?, &tx.trust().belief)),
         runner: RunnerResultView::find(tx, &asset.asset_id)?,
