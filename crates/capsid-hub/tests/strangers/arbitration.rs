@@ -124,3 +124,32 @@ fn an_outcome_from_before_a_demotion_does_not_pass_the_gate_of_the_arbiter() {
         assert!(!waits(hub), "a new outcome passes it");
     });
 }
+
+#[test]
+fn a_pass_of_the_runner_does_not_make_an_asset_immune_to_two_owners() {
+    both_with(with_runner, |hub| {
+        let bundle = published(hub, 1);
+        let fail = |n: u64| {
+            let (name, node) = (format!("failing{n}"), format!("node_failing{n}"));
+            let (token, _) = user(hub, &name);
+            claim(hub, &token, &node);
+            hub.clock.advance(1000);
+            credits::report(hub, &node, &bundle, false);
+        };
+        let (_, job) = next(hub, RUNTIME).unwrap();
+        fail(1);
+        fail(2);
+        hub.clock.advance(1000);
+        run(hub, &job, "reproduced", RUNTIME, 1.0);
+        hub.change("UPDATE reports SET weight = 0.05 WHERE label = 'assigned'");
+        run_jobs(hub);
+        run_jobs(hub);
+        assert_eq!(status(hub, &bundle), "promoted", "the runner settled what was said before");
+        fail(3);
+        run_jobs(hub);
+        assert_eq!(status(hub, &bundle), "promoted", "one owner is no verdict");
+        fail(4);
+        run_jobs(hub);
+        assert_eq!(status(hub, &bundle), "candidate", "two owners are");
+    });
+}

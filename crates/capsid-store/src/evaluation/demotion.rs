@@ -12,6 +12,7 @@ use crate::notifications::events;
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
+use capsid_rules::evaluation::consensus::{count_owners, tally};
 use capsid_rules::evaluation::demotion::{FINAL_DEMOTION, FailureFacts, FailureStep, failure_step};
 use capsid_rules::evaluation::promotion::PromotionRule;
 use capsid_rules::lifecycle::{AssetEvent, AssetStatus, AssetType, TrustTier};
@@ -65,8 +66,8 @@ pub fn reconsider(
 
 fn describe(facts: &FailureFacts) -> String {
     match facts.arbiter {
-        Some(_) => "an arbiter reported that it fails".to_owned(),
-        None => {
+        Some(false) => "an arbiter reported that it fails".to_owned(),
+        Some(true) | None => {
             format!("{} owners reported that it fails", facts.failed_owners).replace("1 owners", "1 owner")
         }
     }
@@ -75,8 +76,10 @@ fn describe(facts: &FailureFacts) -> String {
 fn load_failures(tx: &mut dyn Tx, asset: &AssetRow, now: Time) -> Result<Option<FailureFacts>> {
     let id = &asset.asset_id;
     let voices = voices::load(tx, id)?;
-    let tally = voices.tally();
-    if tally.failed() == 0 && voices.arbiter.is_none() {
+    let arbiter = voices.arbiter.map(|arbiter| arbiter.passed);
+    let unsettled = voices.unsettled();
+    let failed_owners = u32::try_from(count_owners(&unsettled, false)).unwrap_or(u32::MAX);
+    if failed_owners == 0 && arbiter != Some(false) {
         return Ok(None);
     }
     let demotions = tx.count("SELECT demotions FROM assets WHERE asset_id = $1", params![id])?;
@@ -87,10 +90,10 @@ fn load_failures(tx: &mut dyn Tx, asset: &AssetRow, now: Time) -> Result<Option<
     Ok(Some(FailureFacts {
         status: asset.status,
         tier: TrustTier::parse(&asset.trust_tier).unwrap_or(TrustTier::Normal),
-        verdict: tally.verdict,
-        failed_owners: voices.count_owners(false),
+        verdict: tally(&unsettled).verdict,
+        failed_owners,
         passed_owners: voices.count_owners(true),
-        arbiter: voices.arbiter,
+        arbiter,
         demotions: u32::try_from(demotions).unwrap_or(u32::MAX),
         is_waiting,
     }))

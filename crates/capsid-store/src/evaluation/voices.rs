@@ -15,7 +15,14 @@ pub struct AssetVoices {
     /// Oldest first.
     voices: Vec<AssetVoice>,
     /// What an arbiter said last, if one spoke.
-    pub arbiter: Option<bool>,
+    pub arbiter: Option<ArbiterVoice>,
+}
+
+/// What an arbiter said of an asset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ArbiterVoice {
+    pub passed: bool,
+    pub at: i64,
 }
 
 #[derive(Debug, Clone)]
@@ -35,7 +42,7 @@ pub fn load(tx: &mut dyn Tx, id: &AssetId) -> Result<AssetVoices> {
             continue;
         }
         if report.grade == EvidenceGrade::Hub && report.vote.weight > 0.0 {
-            arbiter = Some(report.vote.ok);
+            arbiter = Some(ArbiterVoice { passed: report.vote.ok, at: report.at });
         }
         voices.push(AssetVoice { at: report.at, grade: Some(report.grade), vote: report.vote });
     }
@@ -59,6 +66,17 @@ impl AssetVoices {
     /// All of them together.
     pub fn tally(&self) -> ConsensusTally {
         tally(&self.votes(|_| true))
+    }
+
+    /// What speaks for and against an asset that is given out. A failure from before an arbiter passed it is settled; against
+    /// a later one the runner's own pass does not count, for it would outweigh whatever owners find afterwards.
+    pub fn unsettled(&self) -> Vec<ReportVote> {
+        let settled_until = self.arbiter.filter(|arbiter| arbiter.passed).map(|arbiter| arbiter.at);
+        let is_unsettled = |voice: &&AssetVoice| match voice.vote.ok {
+            true => voice.grade != Some(EvidenceGrade::Hub),
+            false => settled_until.is_none_or(|until| voice.at > until),
+        };
+        self.voices.iter().filter(is_unsettled).map(|voice| voice.vote.clone()).collect()
     }
 
     /// Those that count for a promotion, and the decisions.
