@@ -2,9 +2,11 @@
 
 use super::runner::{RUNTIME, next, report, with_runner};
 use super::{claim, run_jobs, user};
-use crate::common::{Bundle, TestHub, both_with};
+use crate::common::{Bundle, TestHub, both, both_with};
+use capsid_store::assets::{self, id::AssetId};
+use capsid_store::evaluation::owners::quorum;
 use capsid_store::fsck::{self, FsckReport};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 fn check(hub: &TestHub) -> FsckReport {
     hub.hub.store.read_now(|tx| fsck::check(tx, &mut |_, _, _| {})).unwrap()
@@ -45,5 +47,31 @@ fn what_the_runner_found_vacuous_stays_so_and_is_no_damage() {
             hub.clock.advance(super::DAY);
         }
         assert!(check(hub).is_clean() && is_vacuous(hub), "a runner that does not answer changes nothing");
+    });
+}
+
+#[test]
+fn the_line_of_trust_the_label_and_the_gate_go_by_one_validation() {
+    both(|hub| {
+        let bundle = Bundle::new(1);
+        hub.publish("node_a", &bundle).expect(200);
+        hub.take_on_trial("node_b", bundle.capsule_id());
+        let report = |bare: bool| {
+            let found = json!({"overall_ok": true, "control": {"bare": bare, "base": false}});
+            let payload = json!({"target_asset_id": bundle.capsule_id(), "validation_report": found});
+            hub.message("node_b", "report", payload).expect(200);
+            let shown = hub.get(&format!("/a2a/assets/{}", bundle.capsule_id())).expect(200);
+            let id = AssetId::parse(bundle.capsule_id()).unwrap();
+            let (rule, now) = (hub.hub.config.promotion.rule, hub.hub.now());
+            let quorum = hub.hub.store.read_now(move |tx| {
+                let asset = assets::get(tx, &id)?.unwrap();
+                quorum::load_quorum(tx, &asset, &rule, now)
+            });
+            (shown["trust"]["level"].clone(), labels(hub, &bundle).1, quorum.unwrap().is_testable)
+        };
+        assert_eq!(report(false), ("tested".into(), "real".into(), true));
+        assert_eq!(report(true), ("used".into(), "vacuous".into(), false));
+        assert_eq!(report(false), ("tested".into(), "real".into(), true), "it was taken back");
+        assert!(check(hub).is_clean());
     });
 }

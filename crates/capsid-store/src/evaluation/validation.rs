@@ -4,6 +4,7 @@
 use crate::assets::AssetRow;
 use crate::assets::id::AssetId;
 use crate::db::tx::Tx;
+use crate::evaluation::weighted_reports::{WeightedReport, counted_reports, shown_validation};
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_rules::evaluation::proof::ProofLevel;
@@ -28,6 +29,26 @@ pub fn load_proof(tx: &mut dyn Tx, asset: &AssetRow) -> Result<ProofLevel> {
     let is_vacuous =
         declared > ProofLevel::Vacuous && load_control(tx, &asset.asset_id)? == ControlOutcome::Passes;
     Ok(if is_vacuous { ProofLevel::Vacuous } else { declared })
+}
+
+/// What the validation of an asset promises and what it proves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Validation {
+    /// By its commands alone.
+    pub declared: ProofLevel,
+    /// By all that was shown of it. Scores, the gates of a promotion and the line of trust go by this.
+    pub shown: ProofLevel,
+}
+
+/// What the validation of an asset promises and what it proves, by the reports of others.
+pub fn load_validation(
+    tx: &mut dyn Tx,
+    asset: &AssetRow,
+    others: &[WeightedReport],
+) -> Result<Validation> {
+    let proof = load_proof(tx, asset)?;
+    let shown = shown_validation(proof, &counted_reports(others));
+    Ok(Validation { declared: load_declared(tx, asset)?, shown })
 }
 
 /// What the commands of an asset did without the change, by all reports that count and by the hub's runner.

@@ -6,8 +6,9 @@ use crate::db::tx::Tx;
 use crate::evaluation::owners::outcomes;
 use crate::evaluation::owners::owner_evidence::is_use;
 use crate::evaluation::owners::{self, NodeOwnership, OWNERSHIP_COLUMNS};
-use crate::evaluation::weighted_reports::{WeightedReport, counted_reports, load_others, shown_validation};
-use crate::evaluation::{validation, voices};
+use crate::evaluation::weighted_reports::{WeightedReport, counted_reports, load_others};
+use crate::evaluation::validation::load_validation;
+use crate::evaluation::voices;
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
@@ -32,16 +33,16 @@ pub fn load_quorum(
 ) -> Result<QuorumFacts> {
     let rule = &promotion.quorum;
     let mut current = load_others(tx, &asset.asset_id)?;
+    let validation = load_validation(tx, asset, &current)?;
     current.retain(|report| report.is_current);
     let counts = |report: &&WeightedReport| counts_for_promotion(report.grade, promotion.lowest_grade);
     let reports: Vec<WeightedReport> = current.iter().filter(counts).cloned().collect();
     let counted = counted_reports(&reports);
-    let shown = shown_validation(validation::load_proof(tx, asset)?, &counted);
     let runner_passed = counted.iter().any(|report| report.grade == Grade::Hub && report.vote.ok);
     let voices = voices::load(tx, &asset.asset_id)?;
     let tally = voices.tally_for_promotion(promotion.lowest_grade);
     let mut facts = QuorumFacts {
-        is_testable: shown == ProofLevel::Real,
+        is_testable: validation.shown == ProofLevel::Real,
         owners_passed: voices.count_passed(promotion.lowest_grade),
         owners_failed: voices.count_owners(false),
         passes: tally.passes,

@@ -2,7 +2,8 @@
 
 use crate::assets::AssetRow;
 use crate::db::tx::Tx;
-use crate::evaluation::weighted_reports::{counted_reports, load_others, shown_validation};
+use crate::evaluation::validation::load_validation;
+use crate::evaluation::weighted_reports::{counted_reports, load_others};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::evaluation::evidence_grade::EvidenceGrade as Grade;
@@ -13,7 +14,7 @@ use std::collections::BTreeSet;
 pub fn load_trust(tx: &mut dyn Tx, asset: &AssetRow) -> Result<TrustSummary> {
     let reports = load_others(tx, &asset.asset_id)?;
     let counted = counted_reports(&reports);
-    let validation = shown_validation(asset.traits.proof, &counted);
+    let validation = load_validation(tx, asset, &reports)?.shown;
     let weight = |ok: bool| {
         counted.iter().filter(|report| report.vote.ok == ok).map(|report| report.vote.weight).sum()
     };
