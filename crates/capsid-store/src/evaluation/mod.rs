@@ -20,6 +20,7 @@ pub mod scoring;
 pub mod stakes;
 pub mod trials;
 pub mod validation;
+mod validators;
 pub mod voices;
 pub mod votes;
 pub mod weighted_reports;

@@ -3,6 +3,7 @@
 use crate::assets::id::AssetId;
 use crate::db::row::{row, select};
 use crate::db::tx::Tx;
+use crate::evaluation::owners::{self, NodeOwnership, OWNERSHIP_COLUMNS};
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
@@ -75,23 +76,39 @@ pub fn change(tx: &mut dyn Tx, review_id: &str, rating: i64, content: &str, now:
     Ok(())
 }
 
+row! {
+    /// A review that says whether the asset works.
+    #[derive(Debug)]
+    struct ReviewOfOther {
+        at: i64 = "v.updated_at",
+        weight: f64 = "v.weight",
+        rating: i64 = "v.rating",
+        node: NodeOwnership = OWNERSHIP_COLUMNS,
+    }
+}
+
 /// The reviews of an asset as votes, each with its time: 4 and 5 say that it passed, 1 and 2 that it failed. A node that
 /// reported has said more than its review, and the publisher's owner says nothing.
 pub fn votes(tx: &mut dyn Tx, id: &AssetId) -> Result<Vec<(i64, ReportVote)>> {
-    let reviews = tx.query_all::<(i64, f64, i64, String)>(
-        "SELECT v.updated_at, v.weight, v.rating, COALESCE('user:' || n.owner, 'node:' || n.node_id)
-         FROM reviews v JOIN nodes n ON n.node_id = v.node_id
-            JOIN assets a ON a.asset_id = v.asset_id JOIN nodes p ON p.node_id = a.node_id
-         WHERE v.asset_id = $1 AND v.weight > 0 AND v.rating <> 3 AND v.node_id <> a.node_id
-            AND (n.owner IS NULL OR p.owner IS NULL OR n.owner <> p.owner)
-            AND (a.demoted_at IS NULL OR v.updated_at > a.demoted_at)
-            AND NOT EXISTS (SELECT 1 FROM reports r WHERE r.asset_id = v.asset_id AND r.node_id = v.node_id)
-         ORDER BY v.updated_at, v.review_id",
+    let policy = tx.trust().owners;
+    let publisher = owners::find_publisher(tx, id)?;
+    let reviews = tx.query_all::<ReviewOfOther>(
+        select!(
+            ReviewOfOther,
+            "FROM reviews v JOIN nodes n ON n.node_id = v.node_id JOIN assets a ON a.asset_id = v.asset_id
+             WHERE v.asset_id = $1 AND v.weight > 0 AND v.rating <> 3 AND v.node_id <> a.node_id
+                AND (a.demoted_at IS NULL OR v.updated_at > a.demoted_at)
+                AND NOT EXISTS (SELECT 1 FROM reports r WHERE r.asset_id = v.asset_id AND r.node_id = v.node_id)
+             ORDER BY v.updated_at, v.review_id"
+        ),
         params![id],
     )?;
-    let vote =
-        |(at, weight, rating, owner)| (at, ReportVote { weight, ok: rating > 3, assigned: false, owner });
-    Ok(reviews.into_iter().map(vote).collect())
+    let vote = |review: ReviewOfOther| {
+        let owner = review.node.owner_key(&policy);
+        (review.at, ReportVote { weight: review.weight, ok: review.rating > 3, assigned: false, owner })
+    };
+    let votes = reviews.into_iter().map(vote);
+    Ok(votes.filter(|(_, vote)| Some(&vote.owner) != publisher.as_ref()).collect())
 }
 
 /// Takes a review back.

@@ -74,16 +74,7 @@ row! {
 /// others no more.
 pub fn load_others(tx: &mut dyn Tx, id: &AssetId) -> Result<Vec<WeightedReport>> {
     let policy = tx.trust().owners;
-    let publisher = tx.query_first::<NodeOwnership>(
-        crate::db::row::joined!(
-            " ",
-            "SELECT",
-            OWNERSHIP_COLUMNS,
-            "FROM assets a JOIN nodes n ON n.node_id = a.node_id WHERE a.asset_id = $1"
-        ),
-        params![id],
-    )?;
-    let Some(publisher) = publisher.map(|publisher| publisher.owner_key(&policy)) else {
+    let Some(publisher) = owners::find_publisher(tx, id)? else {
         return Ok(Vec::new());
     };
     let rows = tx.query_all::<ReportOfOther>(
