@@ -81,3 +81,51 @@ fn promoted_assets_are_run_again_where_the_runtime_is_another() {
         assert_eq!(next(hub, newer), None);
     });
 }
+
+#[test]
+fn a_demoted_asset_is_run_again_unless_the_runner_failed_it() {
+    both_with(with_runner, |hub| {
+        let (token, _) = user(hub, "ann");
+        claim(hub, &token, "node_a");
+        let bundle = Bundle::new(1);
+        hub.publish("node_a", &bundle).expect(200);
+        let (asset, job) = next(hub, RUNTIME).unwrap();
+        report(hub, &job, "reproduced", RUNTIME, 1.0);
+        super::run_jobs(hub);
+        for (name, node) in [("bob", "node_b"), ("cid", "node_c")] {
+            let (token, _) = user(hub, name);
+            claim(hub, &token, node);
+            hub.clock.advance(1000);
+            super::credits::report(hub, node, &bundle, false);
+        }
+        hub.clock.advance(1000);
+        super::run_jobs(hub);
+        let shown = hub.get(&format!("/a2a/assets/{asset}")).expect(200);
+        assert_eq!(shown["status"], "candidate");
+        hub.clock.advance(1000);
+        let (again, job) = next(hub, RUNTIME).unwrap();
+        assert_eq!(again, asset, "what was found before does not count any more");
+        report(hub, &job, "reproduced", RUNTIME, 1.0);
+        assert_eq!(next(hub, RUNTIME), None, "once");
+    });
+}
+
+#[test]
+fn a_report_that_comes_after_the_lease_ran_out_is_refused() {
+    both_with(with_runner, |hub| {
+        let (token, _) = user(hub, "ann");
+        claim(hub, &token, "node_a");
+        hub.publish("node_a", &Bundle::new(1)).expect(200);
+        let (asset, late) = next(hub, RUNTIME).unwrap();
+        hub.clock.advance(super::DAY);
+        let refused = |job: &str| {
+            let found = json!({"job_id": job, "outcome": "reproduced", "runtime": RUNTIME, "seconds": 1.0});
+            hub.post_as(TOKEN, "/runner/report", &found).refused(409, "runner_job_not_open");
+        };
+        refused(&late);
+        let (again, job) = next(hub, RUNTIME).unwrap();
+        assert_eq!(again, asset);
+        refused(&late);
+        report(hub, &job, "reproduced", RUNTIME, 1.0);
+    });
+}

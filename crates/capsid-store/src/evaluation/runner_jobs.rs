@@ -77,7 +77,7 @@ fn queue_candidates(tx: &mut dyn Tx, now: Time) -> Result<()> {
     )?;
     for RunnableCandidate { id, publisher } in candidates {
         let owner = publisher.owner_key(&policy);
-        let job_id = format!("run_{}", capsid_model::hash::hex(&id.0[..12]));
+        let job_id = job_id(&id, now);
         tx.run(
             "INSERT INTO runner_jobs (job_id, asset_id, owner, state, created_at) VALUES ($1, $2, $3, 'queued', $4)
              ON CONFLICT DO NOTHING",
@@ -87,10 +87,17 @@ fn queue_candidates(tx: &mut dyn Tx, now: Time) -> Result<()> {
     Ok(())
 }
 
+/// The id of a job from when it is queued, and from when it is given to a runner: each time it is another one, so that a runner
+/// that comes too late cannot report in the place of the one that has the job now.
+fn job_id(id: &AssetId, now: Time) -> String {
+    format!("run_{}_{}", capsid_model::hash::hex(&id.0[..12]), now.0)
+}
+
 /// Gives the next job to a runner, if one waits and a slot is free.
 pub fn lease(tx: &mut dyn Tx, terms: &RunnerTerms, now: Time) -> Result<Option<RunnerJob>> {
     requeue_lost(tx, now)?;
     queue_candidates(tx, now)?;
+    requeue_demoted(tx, terms.runtime.as_deref())?;
     let running = tx.count("SELECT COUNT(*) FROM runner_jobs WHERE state = 'running'", params![])?;
     if running >= terms.slots {
         return Ok(None);
@@ -112,10 +119,12 @@ pub fn lease(tx: &mut dyn Tx, terms: &RunnerTerms, now: Time) -> Result<Option<R
                 WHEN COALESCE(o.level, 0) = 1 OR $2 = 1 THEN $4 ELSE $5 END THEN 1 ELSE 0 END, j.seq LIMIT 1",
         params![now.0 - DAY_MS, least, trusted, known, new],
     )?;
-    let Some((job_id, id)) = next else { return Ok(None) };
+    let Some((queued_as, id)) = next else { return Ok(None) };
+    let job_id = job_id(&id, now);
     tx.run(
-        "UPDATE runner_jobs SET state = 'running', attempts = attempts + 1, lease_until = $2 WHERE job_id = $1",
-        params![&job_id, now.0 + terms.lease_ms],
+        "UPDATE runner_jobs SET job_id = $3, state = 'running', attempts = attempts + 1, lease_until = $2
+         WHERE job_id = $1",
+        params![&queued_as, now.0 + terms.lease_ms, &job_id],
     )?;
     let body =
         tx.query_first::<Json<RunnableCapsule>>("SELECT body FROM assets WHERE asset_id = $1", params![&id])?;
@@ -145,6 +154,21 @@ fn requeue_outdated(tx: &mut dyn Tx, runtime: &str) -> Result<()> {
                 AND NOT EXISTS (SELECT 1 FROM runner_jobs w WHERE w.state = 'queued')
             ORDER BY j.finished_at, j.seq LIMIT 1)",
         params![runtime],
+    )?;
+    Ok(())
+}
+
+/// Lets capsules wait again that were demoted since they were run: what was found before does not count any more. Where the
+/// runner itself failed one, it would find the same again unless it runs elsewhere now.
+fn requeue_demoted(tx: &mut dyn Tx, runtime: Option<&str>) -> Result<()> {
+    tx.run(
+        "UPDATE runner_jobs SET state = 'queued', attempts = 0 WHERE seq IN (
+            SELECT j.seq FROM runner_jobs j JOIN assets a ON a.asset_id = j.asset_id
+                JOIN nodes n ON n.node_id = a.node_id
+            WHERE j.state = 'done' AND a.status = 'candidate' AND n.status = 'active'
+                AND a.proof NOT IN ('absent', 'vacuous') AND a.demoted_at > j.finished_at
+                AND (j.outcome <> 'failed' OR j.runtime <> $1) ORDER BY j.seq LIMIT $2)",
+        params![runtime, BATCH],
     )?;
     Ok(())
 }
@@ -184,8 +208,8 @@ pub fn finish(
     now: Time,
 ) -> Result<RunnerReportOutcome> {
     let job = tx.query_first::<AssetId>(
-        "SELECT asset_id FROM runner_jobs WHERE job_id = $1 AND state = 'running' FOR UPDATE",
-        params![&report.job_id],
+        "SELECT asset_id FROM runner_jobs WHERE job_id = $1 AND state = 'running' AND lease_until > $2 FOR UPDATE",
+        params![&report.job_id, now],
     )?;
     let Some(id) = job else { return Ok(RunnerReportOutcome::JobNotRunning) };
     tx.run(
