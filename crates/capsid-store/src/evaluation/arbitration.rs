@@ -4,6 +4,7 @@
 
 use crate::assets::id::AssetId;
 use crate::db::tx::Tx;
+use crate::evaluation::moderation;
 use crate::evaluation::owners::outcomes;
 use crate::evaluation::stakes::slashing;
 use capsid_model::problem::Result;
@@ -28,5 +29,5 @@ pub fn arbitrate(tx: &mut dyn Tx, id: &AssetId, decided: Arbitration<'_>, now: T
     let earlier = outcomes::find_outcome(tx, id)?;
     outcomes::record_outcome(tx, id, decided.passed, decided.arbiter, now)?;
     slashing::slash_contradicting(tx, id, decided, earlier, now)?;
-    Ok(())
+    moderation::close_disagreement(tx, id, decided.passed, decided.arbiter, now)
 }

@@ -8,7 +8,7 @@ use crate::ops::assets::revoke::not_found;
 use crate::state::SharedHub;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
-use capsid_rules::lifecycle::{AssetEvent, AssetStatus, step};
+use capsid_rules::lifecycle::{AssetChangeRefusal, AssetEvent, AssetStatus, step};
 use capsid_store::assets;
 use capsid_store::assets::id::AssetId;
 use capsid_store::db::tx::Tx;
@@ -82,13 +82,18 @@ pub fn apply_decision(
     match moderate_in(tx, id, change, actor, reason, rewards, now)? {
         StatusChangeOutcome::Done { to, .. } => Ok(to),
         StatusChangeOutcome::NotFound => Err(not_found()),
-        StatusChangeOutcome::Refused(refusal) => Err(ApiError::new(
-            HubCode::StateConflict,
-            refusal.to_string(),
-            "GET /a2a/assets/{asset_id} tells where the asset stands and how it got there.",
-        )
-        .with("asset_status", refusal.from.as_str())),
+        StatusChangeOutcome::Refused(refusal) => Err(not_changed(&refusal)),
     }
+}
+
+/// The asset cannot take a change where it stands.
+pub fn not_changed(refusal: &AssetChangeRefusal) -> ApiError {
+    ApiError::new(
+        HubCode::StateConflict,
+        refusal.to_string(),
+        "GET /a2a/assets/{asset_id} tells where the asset stands and how it got there.",
+    )
+    .with("asset_status", refusal.from.as_str())
 }
 
 /// Changes the state of an asset and of its bundle, scores it anew, and rewards its publisher for a promotion; reports that

@@ -3,7 +3,6 @@
 use crate::assets::AssetRow;
 use crate::db::row::joined;
 use crate::db::tx::Tx;
-use crate::evaluation::owners::outcomes;
 use crate::evaluation::owners::owner_evidence::is_use;
 use crate::evaluation::owners::{self, NodeOwnership, OWNERSHIP_COLUMNS};
 use crate::evaluation::weighted_reports::{WeightedReport, counted_reports, load_others};
@@ -48,7 +47,8 @@ pub fn load_quorum(
         passes: tally.passes,
         fails: tally.fails,
         runner_passed,
-        arbiter_passed: runner_passed,
+        arbiter_passed: voices.arbiter.is_some_and(|arbiter| arbiter.passed),
+        arbiter_failed: voices.arbiter.is_some_and(|arbiter| !arbiter.passed),
         ..QuorumFacts::default()
     };
     if !facts.is_testable && rule.use_owners > 0 {
@@ -56,7 +56,7 @@ pub fn load_quorum(
         add_users(tx, &mut facts, asset, &counted_reports(&current), rule, now)?;
     }
     if rule.arbiter != ArbiterRule::Off {
-        add_arbiter(tx, &mut facts, asset, &counted)?;
+        add_draw(tx, &mut facts, asset)?;
     }
     Ok(facts)
 }
@@ -94,20 +94,10 @@ fn add_users(
     Ok(())
 }
 
-/// Whether an arbiter passed the asset, and what else says whether one is needed.
-fn add_arbiter(
-    tx: &mut dyn Tx,
-    facts: &mut QuorumFacts,
-    asset: &AssetRow,
-    counted: &[&WeightedReport],
-) -> Result<()> {
+/// What says whether an arbiter is needed.
+fn add_draw(tx: &mut dyn Tx, facts: &mut QuorumFacts, asset: &AssetRow) -> Result<()> {
     let policy = tx.trust().owners;
     let publisher = owners::find_ownership(tx, &asset.node_id)?.map(|node| node.owner_key(&policy));
-    facts.arbiter_passed |=
-        outcomes::find_current_outcome(tx, &asset.asset_id)?.is_some_and(|outcome| outcome.passed);
-    for report in counted.iter().filter(|report| report.vote.ok) {
-        facts.arbiter_passed |= owners::load_standing(tx, &report.vote.owner)?.level == OwnerLevel::Appointed;
-    }
     facts.promoted_before = u32::try_from(tx.count(
         "SELECT COUNT(*) FROM nodes n JOIN assets a ON a.node_id = n.node_id
          WHERE (n.node_id = $1 OR n.owner = (SELECT m.owner FROM nodes m WHERE m.node_id = $1))
