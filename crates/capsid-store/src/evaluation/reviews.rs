@@ -4,10 +4,12 @@ use crate::assets::id::AssetId;
 use crate::db::row::{row, select};
 use crate::db::tx::Tx;
 use crate::evaluation::owners::{self, NodeOwnership, OWNERSHIP_COLUMNS};
+use crate::evaluation::weighted_reports::WeightedReport;
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::evaluation::consensus::ReportVote;
+use capsid_rules::evaluation::evidence_grade::EvidenceGrade;
 
 row! {
     /// What a node says of an asset.
@@ -83,13 +85,14 @@ row! {
         at: i64 = "v.updated_at",
         weight: f64 = "v.weight",
         rating: i64 = "v.rating",
+        is_current: bool = "CASE WHEN a.demoted_at IS NULL OR v.updated_at > a.demoted_at THEN 1 ELSE 0 END",
         node: NodeOwnership = OWNERSHIP_COLUMNS,
     }
 }
 
-/// The reviews of an asset as votes, each with its time: 4 and 5 say that it passed, 1 and 2 that it failed. A node that
+/// The reviews of an asset as reports of use, oldest first: 4 and 5 say that it passed, 1 and 2 that it failed. A node that
 /// reported has said more than its review, and the publisher's owner says nothing.
-pub fn votes(tx: &mut dyn Tx, id: &AssetId) -> Result<Vec<(i64, ReportVote)>> {
+pub fn load_as_reports(tx: &mut dyn Tx, id: &AssetId) -> Result<Vec<WeightedReport>> {
     let policy = tx.trust().owners;
     let publisher = owners::find_publisher(tx, id)?;
     let reviews = tx.query_all::<ReviewOfOther>(
@@ -97,18 +100,28 @@ pub fn votes(tx: &mut dyn Tx, id: &AssetId) -> Result<Vec<(i64, ReportVote)>> {
             ReviewOfOther,
             "FROM reviews v JOIN nodes n ON n.node_id = v.node_id JOIN assets a ON a.asset_id = v.asset_id
              WHERE v.asset_id = $1 AND v.weight > 0 AND v.rating <> 3 AND v.node_id <> a.node_id
-                AND (a.demoted_at IS NULL OR v.updated_at > a.demoted_at)
                 AND NOT EXISTS (SELECT 1 FROM reports r WHERE r.asset_id = v.asset_id AND r.node_id = v.node_id)
              ORDER BY v.updated_at, v.review_id"
         ),
         params![id],
     )?;
-    let vote = |review: ReviewOfOther| {
-        let owner = review.node.owner_key(&policy);
-        (review.at, ReportVote { weight: review.weight, ok: review.rating > 3, assigned: false, owner })
-    };
-    let votes = reviews.into_iter().map(vote);
-    Ok(votes.filter(|(_, vote)| Some(&vote.owner) != publisher.as_ref()).collect())
+    let reports = reviews.into_iter().map(|review| WeightedReport {
+        seq: 0,
+        at: review.at,
+        outlier: false,
+        reward: None,
+        grade: EvidenceGrade::Used,
+        environment: None,
+        is_current: review.is_current,
+        vote: ReportVote {
+            weight: review.weight,
+            ok: review.rating > 3,
+            assigned: false,
+            owner: review.node.owner_key(&policy),
+        },
+        node_id: review.node.node_id,
+    });
+    Ok(reports.filter(|report| Some(&report.vote.owner) != publisher.as_ref()).collect())
 }
 
 /// Takes a review back.

@@ -32,7 +32,8 @@ pub fn consensus(tx: &mut dyn Tx, id: &AssetId) -> Result<ConsensusTally> {
 pub fn evidence(tx: &mut dyn Tx, asset: &AssetRow, now: Time) -> Result<GdiInputs> {
     let id = &asset.asset_id;
     let reports = weighted_reports::load_others(tx, id)?;
-    let counted = weighted_reports::counted_reports(&reports);
+    let with_reviews = weighted_reports::add_reviews(tx, id, &reports)?;
+    let counted = weighted_reports::counted_reports(&with_reviews);
     let Validation { declared, shown: validation } = load_validation(tx, asset, &reports)?;
     let mut owners = OwnerEvidence::default();
     let proofs = (declared, validation);

@@ -52,8 +52,8 @@ pub fn load(tx: &mut dyn Tx, id: &AssetId) -> Result<AssetVoices> {
     for (at, vote) in decisions::votes(tx, id)? {
         voices.push(AssetVoice { at, grade: None, vote });
     }
-    for (at, vote) in reviews::votes(tx, id)? {
-        voices.push(AssetVoice { at, grade: Some(EvidenceGrade::Used), vote });
+    for review in reviews::load_as_reports(tx, id)?.into_iter().filter(|review| review.is_current) {
+        voices.push(AssetVoice { at: review.at, grade: Some(review.grade), vote: review.vote });
     }
     voices.sort_by_key(|voice| voice.at);
     let decided = outcomes::find_current_outcome(tx, id)?;

@@ -5,7 +5,7 @@ use crate::db::row::joined;
 use crate::db::tx::Tx;
 use crate::evaluation::owners::owner_evidence::is_use;
 use crate::evaluation::owners::{self, NodeOwnership, OWNERSHIP_COLUMNS};
-use crate::evaluation::weighted_reports::{WeightedReport, counted_reports, load_others};
+use crate::evaluation::weighted_reports::{WeightedReport, add_reviews, counted_reports, load_others};
 use crate::evaluation::validation::load_validation;
 use crate::evaluation::voices;
 use crate::params;
@@ -53,7 +53,9 @@ pub fn load_quorum(
     };
     if !facts.is_testable && rule.use_owners > 0 {
         // What can only be used is promoted by use, whatever grade a test would have to have.
-        add_users(tx, &mut facts, asset, &counted_reports(&current), rule, now)?;
+        let uses = add_reviews(tx, &asset.asset_id, &current)?;
+        let uses: Vec<WeightedReport> = uses.into_iter().filter(|report| report.is_current).collect();
+        add_users(tx, &mut facts, asset, &counted_reports(&uses), rule, now)?;
     }
     if rule.arbiter != ArbiterRule::Off {
         add_draw(tx, &mut facts, asset)?;
