@@ -7,6 +7,7 @@ use crate::db::row::{Json, row, select};
 use crate::db::tx::Tx;
 use crate::evaluation::owners::{NodeOwnership, OWNERSHIP_COLUMNS};
 use crate::evaluation::{assignments, scoring};
+use crate::graph;
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
@@ -189,14 +190,15 @@ pub fn finish(
             finished_at = $6 WHERE job_id = $1",
         params![&report.job_id, outcome.as_str(), &report.reason, &report.runtime, report.seconds, now],
     )?;
-    if assets::lock(tx, &id)?.is_none() {
-        return Ok(RunnerReportOutcome::Kept(id));
-    }
+    let Some(asset) = assets::lock(tx, &id)? else { return Ok(RunnerReportOutcome::Kept(id)) };
     if outcome.is_vacuous() {
         tx.run("UPDATE assets SET proof = 'vacuous' WHERE asset_id = $1", params![&id])?;
     }
     if let Some(passed) = outcome.verdict() {
+        let before = graph::membership::reported(tx, &asset, hub_id)?;
         record_verdict(tx, hub_id, &id, report, passed, now)?;
+        let after = graph::membership::reported(tx, &asset, hub_id)?;
+        graph::membership::replace(tx, before.as_ref(), after.as_ref())?;
     }
     scoring::rescore(tx, &id, now)?;
     Ok(RunnerReportOutcome::Kept(id))
