@@ -1,6 +1,7 @@
 //! The queue of the hub's runner: whose bundles come first, and what is run again.
 
 use super::{claim, public, user};
+use crate::common::economy::all_is_well;
 use crate::common::{Bundle, TestHub, both_with};
 use capsid_hub::config::{HubConfig, SecretText};
 use serde_json::{Value, json};
@@ -127,5 +128,57 @@ fn a_report_that_comes_after_the_lease_ran_out_is_refused() {
         assert_eq!(again, asset);
         refused(&late);
         report(hub, &job, "reproduced", RUNTIME, 1.0);
+    });
+}
+
+#[test]
+fn a_job_of_a_runner_that_was_killed_waits_once_more() {
+    both_with(with_runner, |hub| {
+        hub.message("node_a", "hello", json!({})).expect(200);
+        hub.publish("node_a", &Bundle::new(1)).expect(200);
+        let runner = &hub.hub.config.runner;
+        // Four folders of two commands each, and a minute.
+        let lease_ms = 8 * runner.command_seconds as i64 * 1000 + 60_000;
+        let (asset, first) = next(hub, RUNTIME).unwrap();
+        hub.clock.advance(lease_ms - 1);
+        assert_eq!(next(hub, RUNTIME), None, "the runner may still be at it");
+        hub.clock.advance(1);
+        let (again, second) = next(hub, RUNTIME).unwrap();
+        assert_eq!((&again, next(hub, RUNTIME)), (&asset, None), "it is given once");
+        assert_eq!(first, second);
+        hub.clock.advance(lease_ms);
+        assert_eq!(
+            next(hub, RUNTIME),
+            None,
+            "a bundle that ends its runner twice does not come a third time"
+        );
+        let late = json!({"job_id": second, "outcome": "reproduced", "runtime": RUNTIME, "seconds": 1.0});
+        hub.post_as(TOKEN, "/runner/report", &late).refused(409, "runner_job_not_open");
+        let shown = hub.get(&format!("/a2a/assets/{asset}")).expect(200);
+        assert_eq!(shown["runner"]["outcome"], "inconclusive", "{shown}");
+        assert_eq!(shown["validation"]["weight"]["passes"], 0.0, "{shown}");
+        all_is_well(hub);
+    });
+}
+
+#[test]
+fn what_the_runner_found_is_in_the_graph_as_other_reports_are() {
+    both_with(with_runner, |hub| {
+        let (token, _) = user(hub, "ann");
+        claim(hub, &token, "node_a");
+        for (n, outcome) in [(1, "reproduced"), (2, "failed"), (3, "inconclusive")] {
+            hub.publish("node_a", &Bundle::new(n)).expect(200);
+            let (_, job) = next(hub, RUNTIME).unwrap();
+            report(hub, &job, outcome, RUNTIME, 1.0);
+            all_is_well(hub);
+        }
+        super::run_jobs(hub);
+        hub.clock.advance(1000);
+        // It is run again elsewhere, and then withdrawn with all that was said of it.
+        let (asset, job) = next(hub, "linux x64, node v24.1.0").unwrap();
+        report(hub, &job, "failed", "linux x64, node v24.1.0", 1.0);
+        all_is_well(hub);
+        hub.message("node_a", "revoke", json!({"target_asset_id": asset})).expect(200);
+        all_is_well(hub);
     });
 }

@@ -8,6 +8,7 @@ use crate::db::tx::Tx;
 use crate::evaluation::arbitration::{Arbitration, RUNNER, arbitrate};
 use crate::evaluation::owners::{NodeOwnership, OWNERSHIP_COLUMNS};
 use crate::evaluation::{assignments, scoring};
+use crate::graph;
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
@@ -217,9 +218,8 @@ pub fn finish(
             finished_at = $6 WHERE job_id = $1",
         params![&report.job_id, outcome.as_str(), &report.reason, &report.runtime, report.seconds, now],
     )?;
-    if assets::lock(tx, &id)?.is_none() {
-        return Ok(RunnerReportOutcome::Kept(id));
-    }
+    let Some(asset) = assets::lock(tx, &id)? else { return Ok(RunnerReportOutcome::Kept(id)) };
+    let before = graph::membership::reported(tx, &asset, hub_id)?;
     if outcome.is_vacuous() || outcome == RunnerOutcome::Flaky {
         // What it found before, perhaps with another runtime, does not hold any more.
         tx.run(
@@ -229,6 +229,10 @@ pub fn finish(
     }
     if let Some(passed) = outcome.verdict() {
         record_verdict(tx, hub_id, &id, report, passed, now)?;
+    }
+    let after = graph::membership::reported(tx, &asset, hub_id)?;
+    graph::membership::replace(tx, before.as_ref(), after.as_ref())?;
+    if let Some(passed) = outcome.verdict() {
         arbitrate(tx, &id, Arbitration { passed, arbiter: RUNNER, slash_percent }, now)?;
     }
     scoring::rescore(tx, &id, now)?;
