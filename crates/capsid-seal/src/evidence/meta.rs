@@ -14,7 +14,7 @@ pub(super) fn read_meta(source: &ChainSource, keys: &KeySet) -> Result<MetaTrace
     let mut traces = MetaTraces::default();
     let good = usize::try_from(verdict.length).unwrap_or(usize::MAX);
     for stored in source.records()?.take(good) {
-        traces.push(&stored?);
+        traces.push(&stored?, keys);
     }
     Ok(traces)
 }
