@@ -45,6 +45,7 @@ function evaluate(input: EvaluationInput, chains: ScannedChain[], only: string |
 		chain
 	]);
 	const wanted = verifier.wanted();
+	wanted['meta'] = [...(wanted['meta'] ?? []), ...input.noted.map(([count]) => count)];
 	const hashes = (chain: ScannedChain, counts: number[]) =>
 		Object.fromEntries(
 			counts.flatMap((count): [number, string][] => {
