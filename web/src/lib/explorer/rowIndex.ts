@@ -1,7 +1,7 @@
 import type { RecordMarks, TimelineRow, Trust } from './types';
 import type { CheckedRow } from './verifier';
 
-const TRUSTS: Trust[] = ['unknown', 'bundled', 'own', 'pinned'];
+export const TRUSTS: Trust[] = ['unknown', 'bundled', 'known', 'own', 'retired', 'pinned'];
 /** Bits of the marks of a record. */
 const HASH = 1;
 const LINK = 2;
@@ -207,8 +207,7 @@ function writeHash(column: Uint8Array, at: number, hash: string): boolean {
 	return true;
 }
 
-/** The page knows four words for trust; a key that the home knows or retired is one of the home's. */
+/** The trust of a key by its origin, which is the same word. */
 export function toTrust(origin: string): Trust {
-	if (origin === 'bundled' || origin === 'pinned' || origin === 'unknown') return origin;
-	return 'own';
+	return TRUSTS.find((trust) => trust === origin) ?? 'unknown';
 }
