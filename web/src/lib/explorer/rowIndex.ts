@@ -36,10 +36,10 @@ function createColumns(room: number) {
 		output: new Uint32Array(room),
 		duration: new Uint32Array(room),
 		request: new Uint32Array(room),
-		type: new Uint16Array(room),
-		tool: new Uint16Array(room),
-		status: new Uint16Array(room),
-		signer: new Uint16Array(room),
+		type: new Uint32Array(room),
+		tool: new Uint32Array(room),
+		status: new Uint32Array(room),
+		signer: new Uint32Array(room),
 		marks: new Uint8Array(room),
 		flags: new Uint8Array(room),
 		hash: new Uint8Array(32 * room)
@@ -68,9 +68,9 @@ export class RowIndex {
 		columns.offset[at] = offset;
 		columns.length[at] = length;
 		columns.time[at] = Number.isNaN(time) ? (at > 0 ? (columns.time[at - 1] ?? 0) : 0) : time;
-		columns.input[at] = facets[6];
-		columns.output[at] = facets[7];
-		columns.duration[at] = facets[8];
+		columns.input[at] = clamp(facets[6]);
+		columns.output[at] = clamp(facets[7]);
+		columns.duration[at] = clamp(facets[8]);
 		columns.request[at] = this.requests.add(facets[4]);
 		columns.type[at] = texts.add(facets[0] || 'unknown');
 		columns.tool[at] = texts.add(facets[1]);
@@ -108,7 +108,7 @@ export class RowIndex {
 		const { columns, texts } = this;
 		const flags = columns.flags[position] ?? 0;
 		const time = columns.time[position] ?? 0;
-		const text = (column: Uint16Array) => texts.texts[column[position] ?? 0] ?? '';
+		const text = (column: Uint32Array) => texts.texts[column[position] ?? 0] ?? '';
 		return {
 			chain,
 			position,
@@ -196,6 +196,11 @@ export class RowIndex {
 		for (const name of Object.keys(larger) as (keyof typeof larger)[]) larger[name].set(this.columns[name]);
 		this.columns = larger;
 	}
+}
+
+/** A number as a column holds it: a larger one would begin again at 0. */
+function clamp(number: number): number {
+	return Math.min(number, 0xffff_ffff);
 }
 
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
