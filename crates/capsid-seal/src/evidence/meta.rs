@@ -7,7 +7,7 @@ use crate::verify::{SignerRun, VerifyOptions, verify};
 use capsid_model::Result;
 
 /// Verifies a meta-chain and reads what it says up to its first bad record: nothing behind a break is believed.
-pub(super) fn read_meta(source: &ChainSource, keys: &KeySet) -> Result<MetaTraces> {
+pub fn read_meta(source: &ChainSource, keys: &KeySet) -> Result<MetaTraces> {
     let options =
         VerifyOptions { signatures: true, passes_unknown_signers: true, ..VerifyOptions::default() };
     let verdict = verify(source.records()?, &options, keys)?;
