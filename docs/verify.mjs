@@ -279,7 +279,12 @@ class Keys {
     if (this.require === 'given') return trust === 'given';
     return this.require === 'any' || TRUST.indexOf(trust) <= TRUST.indexOf(this.require);
   }
-  // How many records of a chain a key may have signed. A retired key: those that were recorded before its rotation.
+  // A key names its successor. Where it is gone the successor does, if it is trusted no less: else a stranger could.
+  canRetire(signer, old, next) {
+    const [was, is] = [old, next].map((hex) => TRUST.indexOf(this.list.find((one) => one.hex === hex)?.trust));
+    return signer === old || (signer === next && (was < 0 || is <= was));
+  }
+  // How many records of a chain a key may have signed. A retired key: those that were recorded before its first rotation.
   limit(hex, ...ids) {
     const [, counts] = this.retired.find(([key]) => key === hex) ?? [];
     return counts ? (counts.get(ids.find((id) => counts.has(id))) ?? 0) : Infinity;
@@ -479,9 +484,10 @@ export function checkBundle(folder, options = {}) {
       const result = content.outcome?.result;
       seen.add(noted.has(meta.head) && meta.head);
       if (result?.kind === 'conversation_seal') expected.addEntry(result);
-      if (result?.kind !== 'key_rotation' || result.old_public_key !== hex) return;
+      const rotation = [result?.old_public_key, result?.new_public_key].map((key) => (typeof key === 'string' ? key.toLowerCase() : ''));
+      if (result?.kind !== 'key_rotation' || !rotation.every(isSoundKey) || !keys.canRetire(hex, ...rotation)) return;
       const counts = [...expected].map(([id, { list }]) => [id, Math.max(...list.map(({ count }) => count))]);
-      keys.retired.push([hex, new Map([...counts, [META, place + 1]])]);
+      keys.retired.push([rotation[0], new Map([...counts, [META, place + 1]])]);
     }));
   }
   for (const { text, signature, hex, id, name, count, head } of statements) {

@@ -35,7 +35,8 @@ function apply(base, edits) {
 }
 
 const table = vectors('manipulations');
-for (const { name, edits, meta_head: noted, expected } of table.cases) {
+const bundleCases = JSON.parse(readFileSync(join(root, 'tests/peers/bundle_cases.json'), 'utf8'));
+for (const { name, edits, meta_head: noted, expected, has } of [...table.cases, ...bundleCases.cases]) {
   const folder = mkdtempSync(join(tmpdir(), 'manipulation-'));
   for (const [file, text] of Object.entries(apply(table.files, edits))) writeFileSync(join(folder, file), text);
   const metaHeads = noted ? [[Number(noted.split(':')[0]), noted.split(':')[1]]] : [];
@@ -43,6 +44,7 @@ for (const { name, edits, meta_head: noted, expected } of table.cases) {
     const { level, exit, findings } = checkBundle(folder, { ...options, metaHeads });
     const { code = null, chain = null, position = null } = findings[0] ?? {};
     compare(`${name}, ${policy}`, expected[policy], [level, exit, code, chain, position]);
+    if (has) compare(`${name}, ${policy}, has ${has}`, true, findings.some((one) => one.code === has));
   }
   rmSync(folder, { recursive: true });
 }

@@ -16,6 +16,7 @@ use capsid_store::evaluation::lifecycle;
 use capsid_store::fsck;
 use capsid_store::system::rate_limits;
 use capsid_store::{Store, StoreOptions, params};
+use capsid_testkit::postgres::TestPostgres;
 use capsid_testkit::rounds::{rounds, seeded_rng};
 use capsid_testkit::wait;
 use serde_json::json;
@@ -234,11 +235,23 @@ impl Clock for SetClock {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn four_publishers_and_the_jobs_go_on_while_the_clock_jumps_by_a_day() {
+    jump_by_days(None).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn four_publishers_and_the_jobs_go_on_on_postgresql_while_the_clock_jumps_by_a_day() {
+    let database = tokio::task::spawn_blocking(TestPostgres::database).await.unwrap();
+    jump_by_days(Some(database.url.clone())).await;
+    tokio::task::spawn_blocking(move || drop(database)).await.unwrap();
+}
+
+async fn jump_by_days(database: Option<String>) {
     let (rounds, mut rng) = (rounds(6, 120), seeded_rng());
     let clock = Arc::new(SetClock::default());
     let endless = RateLimit { count: 1_000_000, window_ms: 60_000 };
     let mut config = HubConfig {
         limits: RateLimitsConfig { publish: endless, messages: endless, ..RateLimitsConfig::default() },
+        database,
         ..HubConfig::default()
     };
     config.promotion.interval_ms = 1_000;

@@ -42,6 +42,7 @@ impl ProcessLimits {
     pub(crate) fn for_untrusted(self) -> Self {
         Self {
             timeout: self.timeout.min(Duration::from_secs(60)),
+            output_bytes: self.output_bytes.min(64 << 10),
             memory_bytes: self.memory_bytes.min(2 << 30),
             processes: self.processes.min(256),
             disk_bytes: self.disk_bytes.min(512 << 20),
@@ -106,5 +107,19 @@ impl LimitHit {
             Self::Output => "output",
             Self::FileSize => "file_size",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_strangers_command_gets_no_more_than_its_limits() {
+        let all = ProcessLimits::default().for_untrusted();
+        assert_eq!((all.timeout, all.output_bytes), (Duration::from_secs(60), 64 << 10));
+        assert_eq!((all.memory_bytes, all.processes, all.disk_bytes), (2 << 30, 256, 512 << 20));
+        let less = ProcessLimits { output_bytes: 100, timeout: Duration::from_secs(1), ..all };
+        assert_eq!(less.for_untrusted(), less);
     }
 }

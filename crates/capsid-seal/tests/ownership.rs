@@ -3,6 +3,7 @@
 use crate::store::{NOW, all, append, chain, pending, record, record_in_meta, seal, sealer};
 use capsid_model::{Code, Result};
 use capsid_seal::chain::{AppendOutcome, ChainReader, ChainWriter, RecordReason};
+use capsid_seal::keys::load_home;
 use capsid_seal::meta::{ChainOwner, OwnChain, RotationRecord, record_rotation, rotations, traces_of};
 use capsid_seal::{ChainLink, Sealer, SigningKey, StoredRecord};
 use std::path::Path;
@@ -116,9 +117,13 @@ fn a_retired_key_is_own_only_below_the_counts_recorded_before_its_rotation() {
     assert!(rotation.is_signed_by_old());
     let forged = StoredRecord { seal: all(&path, None)[0].seal.clone(), ..rotation.record.clone() };
     assert!(!RotationRecord { record: forged, ..rotation }.is_signed_by_old());
-    let limit = |chain: &str| traces_of(root, chain).unwrap().limit(&pair.0.fingerprint(), chain);
+    let limit =
+        |chain: &str| traces_of(root, chain, &load_home(root)).unwrap().limit(&pair.0.fingerprint(), chain);
     assert_eq!([limit("codex/s"), limit("codex/other"), limit("meta")], [Some(3), Some(0), Some(2)]);
-    assert_eq!(traces_of(root, "codex/s").unwrap().limit(&pair.1.fingerprint(), "codex/s"), None);
+    assert_eq!(
+        traces_of(root, "codex/s", &load_home(root)).unwrap().limit(&pair.1.fingerprint(), "codex/s"),
+        None
+    );
 
     // The new key goes on behind the last record of the old one, and the meta-chain does too.
     let other = root.join("chains/codex/thief.db");

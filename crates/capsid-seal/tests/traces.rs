@@ -2,13 +2,14 @@
 
 use crate::store::{all, append, chain, home, record_in_meta};
 use capsid_seal::chain::{ChainReader, ChainWriter, checkpoint_keys, checkpoint_of, expected_by_checkpoint};
+use capsid_seal::keys::KeySet;
 use capsid_seal::meta::MetaTraces;
 use capsid_verdict::evidence::{Expectation, ExpectationSource};
 use std::path::Path;
 
 fn meta_traces(root: &Path) -> MetaTraces {
     let mut traces = MetaTraces::default();
-    all(&root.join("meta.db"), None).iter().for_each(|stored| traces.push(stored));
+    all(&root.join("meta.db"), None).iter().for_each(|stored| traces.push(stored, &KeySet::default()));
     traces
 }
 
@@ -103,7 +104,7 @@ fn a_key_of_the_meta_checkpoint_without_a_record_stands_for_one_that_is_gone() {
     let keys = checkpoint_keys(&checkpoint_of(&root.join("meta.db")));
     assert_eq!(meta_traces(root).expected_by_checkpoint(&keys).unwrap().count, 2);
     let mut cut = MetaTraces::default();
-    cut.push(&all(&root.join("meta.db"), None)[0]);
+    cut.push(&all(&root.join("meta.db"), None)[0], &KeySet::default());
     assert_eq!(cut.expected_by_checkpoint(&keys).unwrap().count, 2);
     assert_eq!(MetaTraces::default().expected_by_checkpoint(&keys).unwrap().count, 2);
     assert_eq!(MetaTraces::default().expected_by_checkpoint(&[]), None);

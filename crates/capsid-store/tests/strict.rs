@@ -234,6 +234,7 @@ const TERMS: SettlementTerms = SettlementTerms {
     undecided: capsid_rules::work::bounties::UndecidedOutcome::Refund,
     preview: false,
     dispute_ms: 0,
+    keyless: capsid_store::evaluation::rewards::held_rewards::KeylessPay::AtOnce,
 };
 
 #[test]

@@ -78,7 +78,8 @@ impl MigrationPlan {
         let Some(signer) = foreign_signer(&records) else { return Ok(()) };
         let name = format!("{tool}/{session}");
         let stuck = |reason: &str| (name.clone(), reason.to_owned());
-        let is_recorded = !traces_of(home.root(), &name)?.expectations.iter().all(|one| one.chain != name);
+        let is_recorded =
+            !traces_of(home.root(), &name, keys)?.expectations.iter().all(|one| one.chain != name);
         let reason = match () {
             () if !records.valid => "it is broken",
             () if source.tenant.is_some() => "it is in a database of many sessions",

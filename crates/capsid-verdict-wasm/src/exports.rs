@@ -102,6 +102,12 @@ extern "C" fn capsid_set_heads() {
 
 // SAFETY: the only symbol of this name.
 #[unsafe(no_mangle)]
+extern "C" fn capsid_set_home() {
+    with_module(VerdictModule::set_home);
+}
+
+// SAFETY: the only symbol of this name.
+#[unsafe(no_mangle)]
 extern "C" fn capsid_wanted() {
     with_module(VerdictModule::wanted);
 }

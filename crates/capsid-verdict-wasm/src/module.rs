@@ -10,6 +10,7 @@ use capsid_verdict::bundle::{BundleIndex, BundleReading, BundleStatement, META, 
 use capsid_verdict::claim::ChainClaim;
 use capsid_verdict::document::from_sealed;
 use capsid_verdict::hash::sha3_hex;
+use capsid_verdict::home::HomeTraces;
 use capsid_verdict::stored::StoredRecord;
 use capsid_verdict::verify::VerifyOptions;
 use capsid_verdict::{KeyOrigin, KeySet, PublicKey};
@@ -26,6 +27,8 @@ pub struct VerdictModule {
     folds: BTreeMap<u32, RowFold>,
     /// What was read of the bundle so far.
     reading: BundleReading,
+    /// What the program collected of the home, where the chains are those of one.
+    home: Option<HomeTraces>,
 }
 
 impl VerdictModule {
@@ -46,13 +49,19 @@ impl VerdictModule {
         self.output = sha3_hex(&self.input).into_bytes();
     }
 
-    /// Takes the keys of the input, `[[hex, origin], ...]`, in place of those before, and lists those that are keys.
+    /// Takes the keys of the input, `[[hex, origin, epoch], ...]`, in place of those before, and lists those that are keys.
+    /// The epoch is the key's place among the home's own ones, or null.
     pub fn set_keys(&mut self) {
-        let listed: Vec<(String, String)> = serde_json::from_slice(&self.input).unwrap_or_default();
+        let listed: Vec<(String, String, Option<u64>)> =
+            serde_json::from_slice(&self.input).unwrap_or_default();
         self.keys = KeySet::default();
-        for (hex, origin) in listed {
-            if let (Ok(key), Some(origin)) = (PublicKey::from_hex(&hex), parse_origin(&origin)) {
-                self.keys.add(key, origin);
+        for (hex, origin, epoch) in listed {
+            let (Ok(key), Some(origin)) = (PublicKey::from_hex(&hex), parse_origin(&origin)) else {
+                continue;
+            };
+            self.keys.add(key, origin);
+            if let Some(epoch) = epoch {
+                self.keys.set_epoch(&key, epoch);
             }
         }
         let keys = self.keys.iter().map(|one| {
@@ -96,6 +105,7 @@ impl VerdictModule {
     /// Takes the text of an index in place of all that was read before, and tells what it says: `[problem, index]`.
     pub fn set_index(&mut self) {
         self.reading = BundleReading::default();
+        self.home = None;
         self.folds.clear();
         let index = self.input_text().and_then(BundleIndex::parse);
         let told = match &index {
@@ -111,6 +121,13 @@ impl VerdictModule {
         let statements = self.input_text().and_then(BundleStatement::parse_all);
         self.output = json!(statements.as_ref().err()).to_string().into_bytes();
         self.reading.statements = statements.unwrap_or_default();
+    }
+
+    /// Takes what the program collected of the home that the chains are in, and says what is wrong with it, if anything is.
+    pub fn set_home(&mut self) {
+        let home = serde_json::from_slice::<HomeTraces>(&self.input).map_err(|problem| problem.to_string());
+        self.output = json!(home.as_ref().err()).to_string().into_bytes();
+        self.home = home.ok();
     }
 
     /// Ends a chain and tells what its records come to. The input is its id, and the head of its file: `[id, text]`.
@@ -134,13 +151,15 @@ impl VerdictModule {
 
     /// The lengths of each chain at which its hash is needed for the verdict: `{id: [length, ...]}`.
     pub fn wanted(&mut self) {
-        self.output = json!(self.reading.wanted()).to_string().into_bytes();
+        let wanted = self.home.as_ref().map_or_else(|| self.reading.wanted(), HomeTraces::wanted);
+        self.output = json!(wanted).to_string().into_bytes();
     }
 
     /// The verdict on the chains that ended, with what the input adds; null where the input is no question.
     pub fn evaluate(&mut self) {
         let question = serde_json::from_slice::<VerdictQuestion>(&self.input);
-        let told = question.map_or(Value::Null, |question| answer(question, &self.reading, &self.keys));
+        let home = self.home.as_ref();
+        let told = question.map_or(Value::Null, |question| answer(question, &self.reading, home, &self.keys));
         self.output = told.to_string().into_bytes();
     }
 

@@ -3,7 +3,8 @@
 use capsid_verdict::bundle::{BundleIndex, BundleReading, META, ReadChain};
 use capsid_verdict::claim::ChainClaim;
 use capsid_verdict::evidence::ChainPlace;
-use capsid_verdict::{KeySet, Require, SignerPolicy, TrailVerdict, evaluate};
+use capsid_verdict::home::HomeTraces;
+use capsid_verdict::{DataPlace, KeySet, Require, SignerPolicy, TrailVerdict, evaluate};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -17,7 +18,6 @@ pub(crate) struct VerdictQuestion {
     is_explicit: bool,
     /// Ask about this chain alone, and the meta-chain.
     only: Option<String>,
-    is_home: bool,
     /// Chains without a file, and chains that cannot be read.
     missing: Vec<String>,
     unreadable: BTreeMap<String, String>,
@@ -31,13 +31,18 @@ pub(crate) struct VerdictQuestion {
     unreadable_files: Vec<(String, String)>,
 }
 
-pub(crate) fn answer(question: VerdictQuestion, reading: &BundleReading, keys: &KeySet) -> Value {
+pub(crate) fn answer(
+    question: VerdictQuestion,
+    reading: &BundleReading,
+    home: Option<&HomeTraces>,
+    keys: &KeySet,
+) -> Value {
     let policy = policy(&question);
     let mut reading = reading.clone();
     reading.noted = question.noted;
     reading.unlisted = question.unlisted;
     reading.unreadable = question.unreadable_files;
-    reading.place = if question.is_home { ChainPlace::Home } else { ChainPlace::Bundle };
+    reading.place = ChainPlace::Bundle;
     let mut put = |id: String, chain: ReadChain| match id.as_str() {
         META => reading.meta = Some(chain),
         _ => drop(reading.chains.insert(id, chain)),
@@ -52,7 +57,15 @@ pub(crate) fn answer(question: VerdictQuestion, reading: &BundleReading, keys: &
             chain.time_breaks = time_breaks.remove(&id).unwrap_or_default();
         }
     }
-    to_value(&evaluate(&reading.evidence(keys, &policy, question.only.as_deref()), &policy))
+    let only = question.only.as_deref();
+    let Some(home) = home else {
+        return to_value(&evaluate(&reading.evidence(keys, &policy, only), &policy));
+    };
+    let [own, imported] = [DataPlace::Home, DataPlace::Imported].map(|place| match policy.is_explicit {
+        true => policy,
+        false => SignerPolicy::for_place(place, keys.has_pinned()),
+    });
+    to_value(&home.evaluate(&reading, &own, &imported, only))
 }
 
 fn policy(question: &VerdictQuestion) -> SignerPolicy {

@@ -3,6 +3,7 @@
 use crate::finding::FindingCode;
 use crate::key_set::KeyOrigin;
 use crate::verify::{ChainVerdict, SignerRun, VerifyFailureClass};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// All that a verdict is made of.
@@ -124,7 +125,7 @@ pub struct EvidenceFault {
 }
 
 /// A claim that does not hold.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClaimFault {
     /// The kind: `contradiction`, `listed_twice`, `key_refused` or `unlisted_file`.
     pub code: FindingCode,
@@ -135,7 +136,7 @@ pub struct ClaimFault {
 }
 
 /// Something that says how long a chain was.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Expectation {
     /// Who says so.
     pub source: ExpectationSource,
@@ -148,7 +149,8 @@ pub struct Expectation {
 }
 
 /// Who says how long a chain was.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ExpectationSource {
     /// An entry of the meta-chain.
     MetaEntry,
@@ -173,7 +175,7 @@ pub enum ExpectationSource {
 }
 
 /// Who signed a head statement. Its signature was checked.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatementSigner {
     /// The fingerprint of the key.
     pub fingerprint: String,
@@ -200,7 +202,7 @@ impl ExpectationSource {
 }
 
 /// Something that cannot be read.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnreadableChain {
     /// The chain or the file.
     pub chain: String,
@@ -213,7 +215,7 @@ pub struct UnreadableChain {
 }
 
 /// A note that changes no level, or one that says why nothing more can be said.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EvidenceNote {
     /// The kind: `recovered_copy`, `time_order`, `statement_invalid` or `signer_unreachable`.
     pub code: FindingCode,

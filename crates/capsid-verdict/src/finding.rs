@@ -1,7 +1,7 @@
 //! One fact about chains, with a stable code.
 
 use crate::level::{Dimension, VerdictLevel};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A fact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -25,7 +25,7 @@ pub struct Finding {
 macro_rules! codes {
     ($($name:ident $word:literal $dimension:ident $doc:literal;)*) => {
         /// The kinds of findings. `findings.toml` says when each is found.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         pub enum FindingCode { $(#[doc = $doc] $name,)* }
 

@@ -1,13 +1,15 @@
 //! Which keys a verifier may use, and where each came from.
 
 use crate::public_key::{PublicKey, SHORT_PREFIX};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::Bound;
 use std::sync::Arc;
 
 /// The origin of a key, ordered by how much it proves about the signer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum KeyOrigin {
     /// It came with the data, so it proves nothing about who signed.
     Bundled,

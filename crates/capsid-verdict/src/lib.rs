@@ -9,6 +9,7 @@ pub mod evidence;
 mod finding;
 mod fold;
 pub mod hash;
+pub mod home;
 mod key_set;
 mod level;
 mod policy;

@@ -11,6 +11,7 @@ use capsid_testkit::hub::{HubProcess, TestHubLocation, ask, ask_as};
 use capsid_testkit::program::ProgramOutput;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
@@ -46,11 +47,16 @@ impl RunnerDesk {
 
     /// The runner, as somebody who is not root.
     fn run(&self, token: &str) -> ProgramOutput {
+        self.run_with(token, &[])
+    }
+
+    /// The same with variables.
+    fn run_with(&self, token: &str, variables: &[(&str, &Path)]) -> ProgramOutput {
         let mut command = Command::new(&self.program);
         let url = format!("http://{}", self.hub.address);
         command.args(["hub", "runner", "--once", "--json", "--hub", &url]);
         command.env_clear().env("PATH", std::env::var("PATH").unwrap()).env("CAPSID_RUNNER_TOKEN", token);
-        command.env("HOME", "/nonexistent").current_dir("/");
+        command.env("HOME", "/nonexistent").envs(variables.iter().copied()).current_dir("/");
         if rustix::process::geteuid().is_root() {
             command.uid(free_uid()).gid(free_uid());
         }
@@ -150,4 +156,47 @@ fn what_a_bundle_does_in_the_runner_leaves_nothing() {
     assert!(!std::path::Path::new("/var/tmp/planted-by-runner").exists());
     let left = Command::new("pgrep").args(["-f", "setTimeout\\(\\(\\) => \\{\\}, 1e6\\)"]).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&left.stdout), "");
+}
+
+/// Fills the disk until it is stopped; then the run is over and its files are gone.
+#[test]
+fn a_bundle_that_fills_the_disk_is_stopped_and_leaves_no_byte() {
+    let desk = RunnerDesk::open();
+    let filling = "const fs = require('fs');\nconst some = Buffer.alloc(1 << 20, 7);\n\
+        for (let i = 0; ; i++) fs.writeFileSync(`part-${i}`, Buffer.concat(Array(16).fill(some)));\n";
+    let asset = publish(&desk.author("one"), "filling", &creates(&[("filling.test.js", filling)]));
+    let temporary = desk.folder.path().join("runner-tmp");
+    std::fs::create_dir(&temporary).unwrap();
+    std::fs::set_permissions(&temporary, std::fs::Permissions::from_mode(0o777)).unwrap();
+    let ran = desk.run_with(TOKEN, &[("TMPDIR", &temporary)]);
+    assert_eq!(ran.status, 0, "{ran}");
+    assert_ne!(desk.detail(&asset)["runner"]["outcome"], "reproduced", "{ran}");
+    let left: Vec<_> = std::fs::read_dir(&temporary).unwrap().flatten().map(|entry| entry.path()).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+/// It sees its own processes and no other, nothing of the kernel's secrets, and can set nothing.
+#[test]
+fn a_bundle_sees_no_other_process_and_changes_nothing_through_proc() {
+    let desk = RunnerDesk::open();
+    let looking = "const fs = require('fs');\n\
+        const others = fs.readdirSync('/proc').filter(name => /^[0-9]+$/.test(name)).filter(pid => {\n\
+          try { return /runner|serve|sleep/.test(fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8')); } catch { return false; }\n\
+        });\n\
+        const tried = ['/proc/sys/kernel/hostname', '/proc/sysrq-trigger', '/proc/self/oom_score_adj', '/proc/1/mem'];\n\
+        const written = tried.filter(path => {\n\
+          try { fs.writeFileSync(path, path.endsWith('adj') ? '-1000' : 'x'); return true; } catch { return false; }\n\
+        });\n\
+        const read = ['/proc/kcore', '/proc/kmsg', '/proc/1/environ'].filter(path => {\n\
+          try { return fs.openSync(path) > 0 && fs.readFileSync(path, {encoding: 'latin1'}).includes('RUNNER_TOKEN'); } catch { return false; }\n\
+        });\n\
+        const found = JSON.stringify([others, written, read]);\n\
+        console.error(found);\n\
+        if (found !== '[[],[],[]]' || require('./proc').ok !== 1) process.exit(1);\n";
+    let files = [("proc.js", "exports.ok = 1\n"), ("proc.test.js", looking)];
+    let asset = publish(&desk.author("one"), "proc", &creates(&files));
+    let ran = desk.run(TOKEN);
+    assert_eq!(ran.status, 0, "{ran}");
+    let shown = desk.detail(&asset);
+    assert_eq!(shown["runner"]["outcome"], "reproduced", "{ran}\n{shown}");
 }

@@ -39,6 +39,13 @@ impl Market {
         ProgramOutput::from_output(self.validator.command(self.validator.home(), &words).output().unwrap())
     }
 
+    /// What the hub shows at a path.
+    fn shown(&self, path: &str) -> Value {
+        let (status, body) = ask(&self.hub.address, "GET", path, None).unwrap();
+        assert_eq!(status, 200, "{body}");
+        body.parse().unwrap()
+    }
+
     /// What was said about an asset in the rounds that it takes.
     fn judged(&self, asset: &str) -> Value {
         for _ in 0..5 {
@@ -117,6 +124,15 @@ fn a_validator_reproduces_what_works_and_tells_what_does_not() {
     let kept = all_below(&market.folder.path().join("hub"));
     assert!(kept.contains("MARK-seen"), "the report is not there");
     assert!(!kept.contains(SECRET) && !kept.contains("/home/somebody"));
+    for asset in [&works, &fails] {
+        let shown = market.shown(&format!("/a2a/validation-reports?asset_id={}", asset.replace(':', "%3A")));
+        let report = &shown["reports"][0];
+        let node = market.shown(&format!("/a2a/identity/{}", report["validator_node_id"].as_str().unwrap()));
+        assert!(
+            node["public_key"].is_string() && report["signed_by"] == node["public_key"],
+            "{shown} {node}"
+        );
+    }
     let told = market.validate(&[]);
     assert!(told.status == 0 && told.stdout.contains("0 judged; earned"), "{told}");
 }

@@ -21,6 +21,11 @@ const MAX: usize = 20;
 /// The most commands of an assignment that are read.
 const MAX_COMMANDS: usize = 50;
 
+/// The member of a report with its signature.
+const SIGNATURE: &str = "public_key_signature";
+/// What a hub answers where the node has another key.
+const KEY_IN_USE: &str = "public_key_in_use";
+
 /// The stake that makes a node eligible for validation tasks.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StakeStatus {
@@ -168,6 +173,8 @@ pub struct ValidatorNode {
     /// The client for the hub.
     pub node: NodeClient,
     pub key: SigningKey,
+    /// Whether the hub knows the key as this node's. Otherwise reports are sent unsigned.
+    pub is_key_known: bool,
     pub clock: Arc<dyn Clock>,
     /// How long one command may take.
     pub timeout: Duration,
@@ -179,6 +186,25 @@ impl ValidatorNode {
     /// Refuses where the sandbox for strangers does not work: nothing of others is ever run outside of it.
     pub fn require_sandbox() -> Result<()> {
         require_untrusted_sandbox()
+    }
+
+    /// Says hello with the key that signs the reports. Gives the problem where the hub knows this node by another key; then
+    /// reports are sent unsigned.
+    pub fn say_hello(&mut self) -> Result<Option<Problem>> {
+        let hello = |payload: Value| self.node.hello(payload.as_object().cloned().unwrap_or_default());
+        let introduced = hello(json!({"capabilities": {}, "public_key": self.key.public().hex()}));
+        let refused = match introduced {
+            Ok(_) => None,
+            Err(problem) if problem.hub_code.as_deref() == Some(KEY_IN_USE) => {
+                hello(json!({"capabilities": {}}))?;
+                Some(problem.fix(
+                    "Reports are sent unsigned. A hello that both keys sign replaces the key of a node.",
+                ))
+            }
+            Err(problem) => return Err(problem),
+        };
+        self.is_key_known = refused.is_none();
+        Ok(refused)
     }
 
     /// Works on everything that the hub asks for now.
@@ -202,7 +228,7 @@ impl ValidatorNode {
             Ok(((trial, control), subject)) => {
                 let mut report = report(assignment, &trial, self.clock.now());
                 add_evidence(&mut report, &subject, control, self.repository.is_none());
-                let report = signed(report, &self.key);
+                let report = if self.is_key_known { signed(report, &self.key) } else { report };
                 let summary = subject.capsule.get("summary").and_then(Value::as_str).unwrap_or_default();
                 let summary = inert_line(cut(summary, 100));
                 ValidatedAssignment {
@@ -308,24 +334,11 @@ fn add_evidence(
     }
 }
 
-/// Signs a report: the signature covers its canonical JSON and is stored next to it.
+/// Signs a report in the form that the hub reads: the signature covers the canonical JSON of all other members.
 fn signed(mut report: Object, key: &SigningKey) -> Object {
     let text = canonical::canonical_value(&Value::Object(report.clone()));
-    let signature =
-        json!({"algorithm": "Ed25519", "public_key": key.public().hex(), "value": key.sign(&text)});
-    report.insert("signature".to_owned(), signature);
+    report.insert(SIGNATURE.to_owned(), key.sign(&text).into());
     report
-}
-
-/// Whether a report is the one that its key signed.
-#[cfg(test)]
-fn is_signed(report: &Object) -> bool {
-    let mut bare = report.clone();
-    let Some(signature) = bare.shift_remove("signature") else { return false };
-    let text = |name: &str| signature.get(name).and_then(Value::as_str).unwrap_or_default();
-    text("algorithm") == "Ed25519"
-        && capsid_seal::PublicKey::from_hex(text("public_key"))
-            .is_ok_and(|key| key.verifies(&canonical::canonical_value(&Value::Object(bare)), text("value")))
 }
 
 #[cfg(test)]
@@ -356,6 +369,12 @@ mod tests {
     #[test]
     fn a_report_is_signed_and_a_changed_one_is_not() {
         let key = SigningKey::from_seed(&[7; 32]);
+        let is_signed = |report: &Object| {
+            let mut bare = report.clone();
+            let signature = bare.shift_remove(SIGNATURE).and_then(|text| text.as_str().map(str::to_owned));
+            let text = canonical::canonical_value(&Value::Object(bare));
+            signature.is_some_and(|signature| key.public().verifies(&text, &signature))
+        };
         let trial = trial::run("", &["node missing.js".to_owned()], None, Duration::from_secs(30)).unwrap();
         let report =
             report(&ValidationAssignment::read(&assignment()).unwrap(), &trial, Time(1_770_000_000_000));
@@ -363,7 +382,7 @@ mod tests {
         assert!(is_signed(&signed));
         signed.insert("overall_ok".to_owned(), true.into());
         assert!(!is_signed(&signed));
-        signed.shift_remove("signature");
+        signed.shift_remove(SIGNATURE);
         assert!(!is_signed(&signed));
     }
 

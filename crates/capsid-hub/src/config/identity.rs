@@ -3,6 +3,7 @@
 use capsid_rules::identity::display_name::RESERVED_NAMES;
 use capsid_rules::identity::secret_clients::SecretClient;
 use capsid_rules::identity::secrets::KeylessPin;
+use capsid_store::evaluation::rewards::held_rewards::KeylessPay;
 
 const HOUR_MS: i64 = 3_600_000;
 
@@ -19,6 +20,8 @@ pub struct IdentityConfig {
     pub keyless_repin_ms: i64,
     /// Whether reports of keyless nodes count.
     pub count_keyless_reports: bool,
+    /// Whether keyless nodes are paid what they earn before they are bound or claimed.
+    pub pay_keyless: bool,
     /// How long nobody may have used a secret that is replaced because it was lost; 0 for never.
     pub recovery_quiet_ms: i64,
     /// How long a node can refuse to be claimed; 0 for never.
@@ -38,6 +41,7 @@ impl Default for IdentityConfig {
             pin_keyless: KeylessPin::Off,
             keyless_repin_ms: 24 * HOUR_MS,
             count_keyless_reports: true,
+            pay_keyless: true,
             recovery_quiet_ms: 24 * HOUR_MS,
             claim_grace_ms: 0,
             reserved_names: RESERVED_NAMES.map(str::to_owned).to_vec(),
@@ -47,11 +51,17 @@ impl Default for IdentityConfig {
 }
 
 impl IdentityConfig {
+    /// When what keyless nodes earn is paid.
+    pub fn keyless_pay(&self) -> KeylessPay {
+        if self.pay_keyless { KeylessPay::AtOnce } else { KeylessPay::WhenKnown }
+    }
+
     /// The defaults of a hub that strangers use.
     pub(super) fn public() -> Self {
         Self {
             pin_keyless: KeylessPin::Network,
             count_keyless_reports: false,
+            pay_keyless: false,
             recovery_quiet_ms: 0,
             claim_grace_ms: 72 * HOUR_MS,
             ..Self::default()

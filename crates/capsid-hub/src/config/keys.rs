@@ -131,6 +131,8 @@ keys! {
         |c, v| c.identity.keyless_repin_ms = hours(v)?, |c| in_hours(c.identity.keyless_repin_ms);
     "identity.count_keyless_reports", Flag, "true or false",
         |c, v| c.identity.count_keyless_reports = v.as_bool()?, |c| c.identity.count_keyless_reports;
+    "identity.pay_keyless", Flag, "true or false",
+        |c, v| c.identity.pay_keyless = v.as_bool()?, |c| c.identity.pay_keyless;
     "identity.recovery_quiet_hours", Number, "a number of hours from 0 to 8760; 0 for never",
         |c, v| c.identity.recovery_quiet_ms = hours_or_never(v)?, |c| in_hours(c.identity.recovery_quiet_ms);
     "identity.claim_grace_hours", Number, "a number of hours from 0 to 8760; 0 for never",

@@ -577,6 +577,7 @@ impl HubConfig {
             hold_ms: credits.reward_hold_ms,
             levels: self.levels(),
             slash_percent: credits.slash_percent,
+            keyless: self.identity.keyless_pay(),
         }
     }
 
@@ -612,6 +613,7 @@ impl HubConfig {
             undecided: self.work.undecided,
             preview: self.work.preview,
             dispute_ms: self.work.dispute_ms,
+            keyless: self.identity.keyless_pay(),
         }
     }
 

@@ -26,9 +26,9 @@ pub async fn has_due(hub: &SharedHub) -> Result<bool> {
 
 /// Settles what is due, each in a transaction of its own.
 pub async fn settle_due(hub: &SharedHub, now: Time) -> Result<u64> {
-    let mut done = 0;
+    let (mut done, pay) = (0, hub.config.identity.keyless_pay());
     for reference in hub.store.read(move |tx| held_rewards::find_due(tx, STEP, now)).await? {
-        let settled = hub.store.write(move |tx| held_rewards::settle_due(tx, &reference, now)).await?;
+        let settled = hub.store.write(move |tx| held_rewards::settle_due(tx, &reference, pay, now)).await?;
         done += u64::from(settled);
     }
     finish(hub, "held_credits", None, done + grant_known(hub, now).await?).await

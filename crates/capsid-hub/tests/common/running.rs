@@ -45,8 +45,11 @@ impl Running {
         config.data = data.path().to_owned();
         let folder = data.path().to_owned();
         let hub = tokio::task::spawn_blocking(move || {
-            capsid_testkit::sqlite::place_database(&folder);
-            let store = Store::open(&StoreOptions::new(folder, None), SystemClock.now()).unwrap();
+            if config.database.is_none() {
+                capsid_testkit::sqlite::place_database(&folder);
+            }
+            let options = StoreOptions::new(folder, config.database.clone());
+            let store = Store::open(&options, SystemClock.now()).unwrap();
             Hub::new(store, config, clock, Arc::new(SeededRandom::new(7))).unwrap()
         });
         let hub = hub.await.unwrap();

@@ -1,11 +1,13 @@
 //! Whom the hub asks, and what it takes as an answer.
 
 use super::helpers::{HOUR, MINUTE, account, node, own, report, run_jobs, status, validator};
-use crate::common::{Bundle, TestHub, both, on_sqlite};
+use crate::common::{Bundle, TestHub, both, both_with, on_sqlite};
+use capsid_hub::config::{HubConfig, HubProfile};
 use capsid_model::time::Clock;
 use capsid_store::accounts::AccountRole;
 use capsid_store::evaluation::assignments;
 use capsid_store::evaluation::assignments::Assignment;
+use capsid_store::params;
 use serde_json::{Value, json};
 
 fn open(hub: &TestHub, node_id: &str) -> Vec<Assignment> {
@@ -179,5 +181,102 @@ fn those_with_the_least_to_do_are_asked_first() {
         run_jobs(hub);
         let counts = ["node_v1", "node_v2", "node_v3", "node_v4"].map(|name| open(hub, name).len());
         assert_eq!(counts, [2, 2, 1, 1]);
+    });
+}
+
+/// Nodes that staked and were just heard of, each in a network of its own or all in one.
+fn add_validators(hub: &TestHub, count: usize, network: fn(usize) -> String) {
+    let now = hub.clock.now();
+    hub.hub
+        .store
+        .write_now(move |tx| {
+            for n in 0..count {
+                let (node_id, network) = (format!("node_{n:03}"), network(n));
+                tx.run(
+                    "INSERT INTO nodes (node_id, secret_state, secret_hash, issued_network, created_at, last_seen_at)
+                     VALUES ($1, 'bound', $2, $3, $4, $4)",
+                    params![&node_id, &[7_u8; 32][..], &network, now],
+                )?;
+                tx.run(
+                    "INSERT INTO stakes (node_id, amount, status, staked_at) VALUES ($1, 0, 'active', $2)",
+                    params![&node_id, now],
+                )?;
+            }
+            Ok(())
+        })
+        .unwrap();
+}
+
+/// Draws validators for all candidates; gives the nodes that were asked.
+fn drawn(hub: &TestHub) -> Vec<String> {
+    let (terms, now) = (hub.hub.assignment_terms(), hub.clock.now());
+    assert!(terms.is_drawn);
+    hub.hub
+        .store
+        .write_now(move |tx| {
+            assignments::assign_next(tx, 0, &terms, now)?;
+            tx.query_all("SELECT node_id FROM assignments ORDER BY node_id", params![])
+        })
+        .unwrap()
+}
+
+fn public(config: &mut HubConfig) {
+    config.profile = HubProfile::Public;
+    config.owners = HubConfig::for_profile(HubProfile::Public).owners;
+}
+
+#[test]
+fn the_draw_reaches_every_validator_and_not_the_first_two_hundred_alone() {
+    both_with(public, |hub| {
+        add_validators(hub, 300, |n| format!("10.{}.{}.0/24", n / 200, n % 200));
+        for n in 0..14 {
+            hub.publish("node_a", &Bundle::new(n)).expect(200);
+        }
+        let drawn = drawn(hub);
+        assert_eq!(drawn.len(), 42);
+        let late = drawn.iter().filter(|node| node.as_str() >= "node_200").count();
+        assert!((5..=24).contains(&late), "a third of 42: {late}");
+    });
+}
+
+#[test]
+fn free_nodes_of_one_network_are_one_owner_in_the_draw() {
+    both_with(public, |hub| {
+        add_validators(hub, 9, |n| if n < 8 { "10.0.0.0/24".to_owned() } else { "10.0.1.0/24".to_owned() });
+        account(hub, "ann", AccountRole::User);
+        hub.register("node_a");
+        own(hub, "ann", "node_a");
+        hub.publish("node_a", &Bundle::new(1)).expect(200);
+        let asked = drawn(hub);
+        assert_eq!(asked.len(), 2, "one of the eight, and the other: {asked:?}");
+        hub.change("DELETE FROM assignments");
+        hub.change("UPDATE nodes SET owner = NULL, issued_network = '10.0.0.0/24' WHERE node_id = 'node_a'");
+        assert_eq!(drawn(hub), ["node_008"], "nobody is asked about the work of its own network");
+    });
+}
+
+#[test]
+fn a_validator_that_could_not_run_the_commands_is_replaced() {
+    both_with(|config| config.promotion.rule.quorum.min_owners = 3, |hub| {
+        let bundle = Bundle::new(1);
+        hub.publish("node_a", &bundle).expect(200);
+        for n in 1..=5 {
+            validator(hub, &format!("node_v{n}"));
+        }
+        let asked = |hub: &TestHub| -> Vec<usize> {
+            (1..=5).map(|n| open(hub, &format!("node_v{n}")).len()).collect()
+        };
+        assert_eq!(run_jobs(hub)["assignments"], 3);
+        assert_eq!(asked(hub), [1, 1, 1, 0, 0]);
+        let mut unable = answer(&open(hub, "node_v1")[0], false);
+        unable["failure_class"] = json!("spawn_failed");
+        unable["commands_passed"] = json!(0);
+        let told = hub.message("node_v1", "report", unable).expect(200);
+        assert_eq!(told["weight"], 0.0, "{told}");
+        let able = answer(&open(hub, "node_v2")[0], true);
+        hub.message("node_v2", "report", able).expect(200);
+        assert_eq!(run_jobs(hub)["assignments"], 1);
+        assert_eq!(asked(hub), [0, 0, 1, 1, 0], "one is asked in place of the first");
+        assert_eq!(poll(hub, "node_v5"), [], "three answer now");
     });
 }

@@ -12,5 +12,6 @@ mod penalties;
 mod promotion;
 mod ranking;
 mod reports;
+mod reviews;
 mod states;
 mod trials;

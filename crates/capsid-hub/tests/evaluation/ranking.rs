@@ -12,7 +12,7 @@ use capsid_store::params;
 use serde_json::{Value, json};
 
 /// The defaults of the public profile, without what is about rates.
-fn public(config: &mut HubConfig) {
+pub(super) fn public(config: &mut HubConfig) {
     let defaults = HubConfig::for_profile(HubProfile::Public);
     config.profile = HubProfile::Public;
     config.owners = defaults.owners;
@@ -21,7 +21,7 @@ fn public(config: &mut HubConfig) {
 }
 
 /// A node that an account claimed and that showed its secret.
-fn claimed(hub: &TestHub, name: &str) -> String {
+pub(super) fn claimed(hub: &TestHub, name: &str) -> String {
     let node_id = format!("node_{name}");
     account(hub, name, AccountRole::User);
     hub.register(&node_id);
@@ -30,7 +30,7 @@ fn claimed(hub: &TestHub, name: &str) -> String {
 }
 
 /// Gives an account a level and a weight, as if it had earned them.
-fn trust(hub: &TestHub, name: &str, level: i64, weight: f64) {
+pub(super) fn trust(hub: &TestHub, name: &str, level: i64, weight: f64) {
     let (owner, now) = (format!("user:user_{name}"), hub.clock.now());
     hub.hub
         .store
@@ -61,6 +61,36 @@ fn graded(hub: &TestHub, node_id: &str, asset: &str, ok: bool, grade: EvidenceGr
         .unwrap();
 }
 
+/// An owner that has had an asset from now on; gives its node. With `reports`, it reports that the asset works.
+pub(super) fn give_use(hub: &TestHub, name: &str, capsule: &str, level: i64, reports: bool) -> String {
+    let node_id = claimed(hub, name);
+    trust(hub, name, level, 0.9);
+    let (node, id, now) = (node_id.clone(), id(capsule), hub.clock.now());
+    hub.hub
+        .store
+        .write_now(move |tx| {
+            tx.run(
+                "INSERT INTO fetches (asset_id, node_id, counts, calls, first_at, last_at)
+                 VALUES ($1, $2, 1, 3, $3, $3)",
+                params![&id, &node, now],
+            )?;
+            tx.run(
+                "UPDATE assets SET reuse_count = reuse_count + 1, call_count = call_count + 3 WHERE asset_id = $1",
+                params![&id],
+            )?;
+            tx.run(
+                "INSERT INTO fetch_days (asset_id, day, calls) VALUES ($1, $2, 3)
+                 ON CONFLICT (asset_id, day) DO UPDATE SET calls = fetch_days.calls + 3",
+                params![&id, now.0 / DAY],
+            )
+        })
+        .unwrap();
+    if reports {
+        graded(hub, &node_id, capsule, true, EvidenceGrade::Used, 0.225);
+    }
+    node_id
+}
+
 fn fetch(hub: &TestHub, node_id: &str, asset: &str) {
     hub.message(node_id, "fetch", json!({"asset_ids": [asset]})).expect(200);
 }
@@ -74,7 +104,7 @@ fn obstacles(hub: &TestHub, asset: &str) -> Value {
     hub.get(&format!("/a2a/assets/{asset}")).expect(200)["why_not_promoted"].clone()
 }
 
-fn codes(hub: &TestHub, asset: &str) -> Vec<String> {
+pub(super) fn codes(hub: &TestHub, asset: &str) -> Vec<String> {
     let found = obstacles(hub, asset);
     found.as_array().unwrap().iter().map(|one| one["code"].as_str().unwrap().to_owned()).collect()
 }
@@ -359,31 +389,7 @@ fn what_has_no_test_that_could_fail_is_promoted_by_use_and_shown_as_used() {
         trust(hub, "publisher", 2, 0.9);
         hub.publish(&publisher, &bundle).expect(200);
         let capsule = bundle.capsule_id();
-        let give = |hub: &TestHub, name: &str, level: i64| {
-            let node_id = claimed(hub, name);
-            trust(hub, name, level, 0.9);
-            let (node, id, now) = (node_id.clone(), id(capsule), hub.clock.now());
-            hub.hub
-                .store
-                .write_now(move |tx| {
-                    tx.run(
-                        "INSERT INTO fetches (asset_id, node_id, counts, calls, first_at, last_at)
-                         VALUES ($1, $2, 1, 3, $3, $3)",
-                        params![&id, &node, now],
-                    )?;
-                    tx.run(
-                        "UPDATE assets SET reuse_count = reuse_count + 1, call_count = call_count + 3 WHERE asset_id = $1",
-                        params![&id],
-                    )?;
-                    tx.run(
-                        "INSERT INTO fetch_days (asset_id, day, calls) VALUES ($1, $2, 3)
-                         ON CONFLICT (asset_id, day) DO UPDATE SET calls = fetch_days.calls + 3",
-                        params![&id, now.0 / DAY],
-                    )
-                })
-                .unwrap();
-            graded(hub, &node_id, capsule, true, EvidenceGrade::Used, 0.225);
-        };
+        let give = |hub: &TestHub, name: &str, level: i64| give_use(hub, name, capsule, level, true);
         give(hub, "one", 2);
         give(hub, "two", 1);
         hub.clock.advance(DAY);

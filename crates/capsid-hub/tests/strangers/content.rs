@@ -85,6 +85,98 @@ fn nothing_is_served_without_a_scan_and_an_upgraded_hub_serves_its_old_assets() 
     });
 }
 
+/// Ways to what is served: with whole assets, with rows, as a drawing, as entities of the graph.
+fn ask_for_everything(hub: &TestHub, promoted: &Bundle, candidate: &Bundle) -> Vec<String> {
+    let fetch = |payload: Value| hub.message("node_b", "fetch", payload).text;
+    let ids = json!([promoted.gene_id(), promoted.capsule_id(), promoted.event_id(), candidate.capsule_id()]);
+    let signals = json!(["ZanzibarError"]);
+    let mut shown = vec![
+        fetch(json!({"asset_ids": ids})),
+        fetch(json!({"asset_ids": ids, "search_only": true})),
+        fetch(json!({"asset_ids": ids, "trial": true})),
+        fetch(json!({"content_hash": promoted.capsule_id()})),
+        fetch(json!({"local_id": "gene_zanzibar"})),
+        fetch(json!({"signals": signals})),
+        fetch(json!({"signals": signals, "search_only": true})),
+        fetch(json!({"signals": signals, "search_only": true, "trial": true})),
+        fetch(json!({})),
+    ];
+    let query = json!({"sender_id": "node_b", "query": "zanzibar"});
+    shown.push(hub.post("/kg/query", &query).text);
+    let lists = [
+        "/a2a/assets",
+        "/a2a/assets?status=candidate",
+        "/a2a/assets?signal=ZanzibarError",
+        "/a2a/assets?type=EvolutionEvent",
+        "/a2a/assets/ranked",
+        "/a2a/assets/search?signals=ZanzibarError",
+        "/a2a/assets/search?q=zanzibar",
+        "/a2a/assets/semantic-search?q=zanzibar",
+        "/a2a/assets/semantic-search?q=zanzibar&mode=keyword",
+        "/a2a/assets/semantic-search?q=zanzibar&status=candidate",
+        "/a2a/facets",
+        "/a2a/assets/purchased?node_id=node_b",
+        "/a2a/evolution-events",
+        "/a2a/trending",
+        "/kg/graph?sender_id=node_b&limit=100",
+    ];
+    shown.extend(lists.map(|path| hub.get(path).text));
+    for bundle in [promoted, candidate] {
+        for id in [bundle.gene_id(), bundle.capsule_id(), bundle.event_id()] {
+            shown.extend(
+                ["?detailed=true", "/lineage", "/audit-trail", "/verify"]
+                    .map(|rest| hub.get(&format!("/a2a/assets/{id}{rest}")).text),
+            );
+        }
+        shown.push(hub.get(&format!("/a2a/evolution-events?asset_id={}", bundle.capsule_id())).text);
+    }
+    shown
+}
+
+#[test]
+fn no_way_to_an_asset_shows_a_text_that_was_never_scanned() {
+    let marked = |n: u64| {
+        Bundle::new(n).with(|bundle| {
+            bundle.gene["id"] = json!("gene_zanzibar");
+            bundle.gene["signals_match"] = json!(["ZanzibarError"]);
+            bundle.gene["summary"] =
+                json!(format!("Mend the zanzibar of number {n}, and see that it stays so."));
+            bundle.capsule["trigger"] = json!(["ZanzibarError"]);
+            let summary = format!("The zanzibar was mended in the way number {n}, which took a day.");
+            bundle.capsule["summary"] = json!(summary);
+            bundle.event["x_note"] = json!("zanzibar");
+        })
+    };
+    both_with(quiet, |hub| {
+        let root = admin(hub);
+        let (promoted, candidate) = (marked(1), marked(2));
+        for bundle in [&promoted, &candidate] {
+            hub.publish("node_a", bundle).expect(200);
+        }
+        let path = format!("/admin/assets/{}/promote", promoted.capsule_id());
+        hub.post_as(&root, &path, &json!({})).expect(200);
+        hub.register("node_b");
+        let mentions = |shown: &[String]| -> Vec<String> {
+            let named = |text: &&String| {
+                text.to_lowercase().contains("zanzibar of")
+                    || text.to_lowercase().contains("zanzibar was")
+                    || text.contains("gene_zanzibar")
+            };
+            shown.iter().filter(named).cloned().collect()
+        };
+        // What older rules let pass is shown by all of them; otherwise nothing is tried here.
+        set_scan(hub, 1);
+        let before = ask_for_everything(hub, &promoted, &candidate);
+        assert!(mentions(&before).len() > 20, "{} of {}", mentions(&before).len(), before.len());
+        set_scan(hub, 0);
+        let after = mentions(&ask_for_everything(hub, &promoted, &candidate));
+        assert!(after.is_empty(), "{} answers: {after:#?}", after.len());
+        run_jobs(hub);
+        let scanned = ask_for_everything(hub, &promoted, &candidate);
+        assert_eq!(mentions(&scanned).len(), mentions(&before).len());
+    });
+}
+
 #[test]
 fn promoted_assets_are_scanned_again_first() {
     both_with(quiet, |hub| {

@@ -294,7 +294,7 @@ fn a_report_that_is_replaced_after_the_outcome_settles_as_it_was() {
 }
 
 /// A report that counts.
-fn report(hub: &TestHub, node: &str, bundle: &Bundle, ok: bool) {
+pub(super) fn report(hub: &TestHub, node: &str, bundle: &Bundle, ok: bool) {
     let id = capsid_store::assets::id::AssetId::parse(bundle.capsule_id()).unwrap();
     let (node, now) = (node.to_owned(), hub.hub.now());
     let sql = "INSERT INTO reports (report_id, asset_id, node_id, overall_ok, weight, label, grade, body, created_at)

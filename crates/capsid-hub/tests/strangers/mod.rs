@@ -1,11 +1,13 @@
 //! A hub that strangers use: what free nodes can take, store and smuggle in, on both databases.
 
+mod arbitration;
 mod content;
 mod credits;
 mod disputes;
 mod moderation;
 mod quotas;
 mod runner;
+mod vacuous;
 
 use crate::common::TestHub;
 use crate::common::economy::text;
@@ -13,6 +15,7 @@ use capsid_hub::config::{HubConfig, HubProfile};
 use capsid_rules::credits::CreditSource;
 use capsid_rules::evaluation::owners::OwnerPolicy;
 use capsid_rules::rate_limit::RateLimit;
+use capsid_store::accounts::admin::{self, AdminAction};
 use capsid_store::evaluation::owners;
 use capsid_store::ledger::{self, MINT, Transfer};
 use serde_json::json;
@@ -40,6 +43,18 @@ pub fn user(hub: &TestHub, name: &str) -> (String, String) {
     let (user_id, now) = (id.clone(), hub.hub.now());
     hub.hub.store.write_now(move |tx| owners::assess_account(tx, &user_id, now)).unwrap();
     (token, id)
+}
+
+/// The operator appoints an account.
+pub fn appoint(hub: &TestHub, user_id: &str) {
+    let (user_id, now) = (user_id.to_owned(), hub.hub.now());
+    hub.hub
+        .store
+        .write_now(move |tx| {
+            let by = AdminAction { actor: "operator", reason: None, now };
+            admin::appoint(tx, &user_id, true, by)
+        })
+        .unwrap();
 }
 
 /// An account claims a node that says hello for the first time.

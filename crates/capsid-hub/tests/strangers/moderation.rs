@@ -1,6 +1,6 @@
 //! The queue of moderators.
 
-use super::{public, user};
+use super::{appoint, public, user};
 use crate::common::economy::{admin, text};
 use crate::common::{Bundle, TestHub, both_with};
 use serde_json::{Value, json};
@@ -81,15 +81,54 @@ fn only_admins_and_appointed_owners_moderate() {
         let (token, id) = user(hub, "mia");
         hub.get("/admin/moderation").refused(401, "unauthorized");
         hub.get_as(&token, "/admin/moderation").refused(403, "admin_required");
-        let (user_id, now) = (id, hub.hub.now());
-        hub.hub
-            .store
-            .write_now(move |tx| {
-                let by = capsid_store::accounts::admin::AdminAction { actor: "operator", reason: None, now };
-                capsid_store::accounts::admin::appoint(tx, &user_id, true, by)
-            })
-            .unwrap();
+        appoint(hub, &id);
         assert_eq!(cases(hub, &token, "open").len(), 0);
         hub.get_as(&token, "/admin/audit").refused(403, "admin_required");
+    });
+}
+
+#[test]
+fn a_change_that_the_asset_cannot_take_is_refused_and_the_case_stays_open() {
+    both_with(public, |hub| {
+        let root = admin(hub);
+        hub.register("node_free");
+        held(hub, 3);
+        let case = cases(hub, &root, "open")[0]["case_id"].clone();
+        let decide = |decision: &str| {
+            hub.post_as(&root, &format!("/admin/moderation/{case}/decide"), &json!({"decision": decision}))
+        };
+        hub.change("UPDATE assets SET status = 'archived' WHERE asset_type = 'Capsule'");
+        let refused = decide("reject").refused(409, "state_conflict");
+        assert_eq!(refused["asset_status"], "archived");
+        assert_eq!(cases(hub, &root, "open")[0]["case_id"], case);
+        hub.change("UPDATE assets SET status = 'revoked' WHERE asset_type = 'Capsule'");
+        assert_eq!(decide("reject").expect(200)["state"], "decided", "what was withdrawn needs no decision");
+    });
+}
+
+#[test]
+fn a_publisher_that_a_moderator_rejects_is_held_until_an_appeal_succeeds() {
+    both_with(public, |hub| {
+        let root = admin(hub);
+        let secret = hub.register("node_free");
+        hub.publish("node_free", &Bundle::new(4)).expect(200);
+        let case = cases(hub, &root, "open")[0].clone();
+        assert_eq!((&case["kind"], &case["subject"]), (&json!("publisher"), &json!("node_free")));
+        let decide = |decision: &str| {
+            let path = format!("/admin/moderation/{}/decide", case["case_id"]);
+            hub.post_as(&root, &path, &json!({"decision": decision, "reason": "Seen."})).expect(200)
+        };
+        let obstacles = |hub: &TestHub| {
+            let shown = hub.get(&format!("/a2a/assets/{}", Bundle::new(4).capsule_id())).expect(200);
+            shown["why_not_promoted"].to_string()
+        };
+        decide("reject");
+        assert!(obstacles(hub).contains("publisher_held"), "{}", obstacles(hub));
+        let body = json!({"sender_id": "node_free", "reason": "I am honest."});
+        hub.post_as(&secret, "/a2a/moderation/node_free/appeal", &body).expect(200);
+        decide("approve");
+        assert!(!obstacles(hub).contains("publisher_held"));
+        let audit = hub.get_as(&root, "/admin/audit?limit=100").expect(200).to_string();
+        assert!(audit.contains("\"quarantine\"") && audit.contains("\"release\""), "{audit}");
     });
 }

@@ -11,9 +11,9 @@ pub const FINAL_DEMOTION: u32 = 3;
 pub struct FailureFacts {
     pub status: AssetStatus,
     pub tier: TrustTier,
-    /// Where the counted reports since the last demotion point to.
+    /// Where the counted reports since the last demotion point to, without failures that an arbiter's pass settled.
     pub verdict: ConsensusVerdict,
-    /// How many owners reported that it failed, and how many that it passed.
+    /// How many owners reported that it failed, without those, and how many that it passed.
     pub failed_owners: u32,
     pub passed_owners: u32,
     /// What an arbiter says, if one spoke.
@@ -37,10 +37,9 @@ pub enum FailureStep {
 
 /// What follows from the reports that an asset failed. `demote_owners` owners decide, or an arbiter.
 pub fn failure_step(facts: &FailureFacts, demote_owners: u32) -> Option<FailureStep> {
-    let is_failed = match facts.arbiter {
-        Some(passed) => !passed,
-        None => facts.verdict == ConsensusVerdict::Failed && facts.failed_owners >= demote_owners.max(1),
-    };
+    let is_failed_by_owners =
+        facts.verdict == ConsensusVerdict::Failed && facts.failed_owners >= demote_owners.max(1);
+    let is_failed = facts.arbiter == Some(false) || is_failed_by_owners;
     match facts.status {
         AssetStatus::Promoted | AssetStatus::Stale if is_failed => {
             let is_final = facts.demotions.saturating_add(1) >= FINAL_DEMOTION;
@@ -53,7 +52,9 @@ pub fn failure_step(facts: &FailureFacts, demote_owners: u32) -> Option<FailureS
         }
         // A rejection is final, so whoever was asked is heard first.
         AssetStatus::Candidate
-            if is_failed && facts.passed_owners == 0 && (!facts.is_waiting || facts.arbiter.is_some()) =>
+            if is_failed
+                && facts.passed_owners == 0
+                && (!facts.is_waiting || facts.arbiter == Some(false)) =>
         {
             Some(FailureStep::Reject)
         }

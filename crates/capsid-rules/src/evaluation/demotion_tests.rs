@@ -28,7 +28,11 @@ fn two_owners_or_an_arbiter_demote_and_one_owner_does_not() {
     assert_eq!(step(FailureFacts { arbiter: Some(false), ..one }), Some(FailureStep::Demote));
     let outvoted = FailureFacts { verdict: ConsensusVerdict::Passed, ..failed_twice() };
     assert_eq!(step(outvoted), Some(FailureStep::Observe));
-    assert_eq!(step(FailureFacts { arbiter: Some(true), ..failed_twice() }), Some(FailureStep::Observe));
+    assert_eq!(
+        step(FailureFacts { arbiter: Some(true), ..failed_twice() }),
+        Some(FailureStep::Demote),
+        "what an arbiter passed can fail for owners afterwards"
+    );
 }
 
 #[test]

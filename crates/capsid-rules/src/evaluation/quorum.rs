@@ -69,6 +69,8 @@ pub struct QuorumFacts {
     pub runner_passed: bool,
     /// Whether an arbiter passed it; the runner is one.
     pub arbiter_passed: bool,
+    /// Whether an arbiter found that it fails, and none passed it since.
+    pub arbiter_failed: bool,
     /// How many owners of level 1 and more used it for long enough, and it worked.
     pub users: u32,
     /// How many of them have level 2 or more.
@@ -105,7 +107,16 @@ pub fn quorum_obstacles(
             help: "Other owners, if it works for them; otherwise the publisher, with a bundle that does.",
         });
     }
-    if require_report && !by_use {
+    if facts.arbiter_failed {
+        found.push(PromotionObstacle {
+            code: "arbiter_failed",
+            rule: "promotion.arbiter",
+            text: "An arbiter found that it does not work.".to_owned(),
+            have: 0.0,
+            need: 1.0,
+            help: "The publisher, with a bundle that works; or an appeal, where a moderator decided.",
+        });
+    } else if require_report && !by_use {
         found.extend(arbiter_obstacle(facts, rule));
     }
     found
@@ -288,6 +299,14 @@ mod tests {
         }
         let always = QuorumRule { arbiter: ArbiterRule::Always, ..small };
         assert_eq!(codes(&passed(), &always), ["waiting_for_arbiter"]);
+    }
+
+    #[test]
+    fn what_an_arbiter_failed_is_not_promoted_whatever_others_say() {
+        let failed = QuorumFacts { arbiter_failed: true, ..passed() };
+        for rule in [QuorumRule::PUBLIC, QuorumRule::PRIVATE] {
+            assert_eq!(codes(&failed, &rule), ["arbiter_failed"]);
+        }
     }
 
     #[test]

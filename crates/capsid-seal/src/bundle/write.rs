@@ -149,6 +149,14 @@ impl BundlePlan {
         self.files.iter().map(|(name, _)| name.as_str())
     }
 
+    /// The chains, each with the name of its file without the ending.
+    pub fn chains(&self) -> impl Iterator<Item = (&str, &ChainSource)> {
+        self.files.iter().filter_map(|(name, file)| match file {
+            BundleFile::Chain { chain, .. } => Some((name.strip_suffix(".json").unwrap_or(name), &**chain)),
+            BundleFile::Index(_) | BundleFile::Heads(_) => None,
+        })
+    }
+
     /// Writes all of them into a folder.
     pub fn write_all(&self, folder: &Path) -> Result<()> {
         for name in self.names() {

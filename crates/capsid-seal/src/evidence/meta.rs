@@ -7,14 +7,14 @@ use crate::verify::{SignerRun, VerifyOptions, verify};
 use capsid_model::Result;
 
 /// Verifies a meta-chain and reads what it says up to its first bad record: nothing behind a break is believed.
-pub(super) fn read_meta(source: &ChainSource, keys: &KeySet) -> Result<MetaTraces> {
+pub fn read_meta(source: &ChainSource, keys: &KeySet) -> Result<MetaTraces> {
     let options =
         VerifyOptions { signatures: true, passes_unknown_signers: true, ..VerifyOptions::default() };
     let verdict = verify(source.records()?, &options, keys)?;
     let mut traces = MetaTraces::default();
     let good = usize::try_from(verdict.length).unwrap_or(usize::MAX);
     for stored in source.records()?.take(good) {
-        traces.push(&stored?);
+        traces.push(&stored?, keys);
     }
     Ok(traces)
 }

@@ -12,6 +12,7 @@ mod statement;
 
 pub use home::collect_home;
 pub use imported::collect_imported;
+pub use meta::read_meta;
 
 use crate::keys::KeySet;
 use crate::meta::PinnedHead;

@@ -41,7 +41,8 @@ impl OwnChain<'_> {
     pub fn verify(&self, home: &Path, sealing: &[PublicKey]) -> Result<OwnChainVerdict> {
         let name = format!("{}/{}", self.tool, self.session);
         let reader = self.database.exists().then(|| ChainReader::open(self.database)).transpose()?;
-        let traces = traces_of(home, &name)?;
+        let keys = own_keys(home, sealing);
+        let traces = traces_of(home, &name, &keys)?;
         let mut expectations = match &reader {
             Some(reader) => reader.expectations(self.tenant, &name, self.checkpoint)?,
             None => Vec::new(),
@@ -55,7 +56,7 @@ impl OwnChain<'_> {
             ..VerifyOptions::default()
         };
         let records = reader.iter().flat_map(|reader| reader.records(self.tenant));
-        let mut records = verify(records, &options, &own_keys(home, sealing))?;
+        let mut records = verify(records, &options, &keys)?;
         traces.limit_runs(&name, &mut records.runs);
         let pending = reader.as_ref().map_or(Ok(0), |reader| reader.pending(self.tenant))?;
         let chain = ChainEvidence::from_records(name.clone(), ChainPlace::Home, false, &records, true);

@@ -63,12 +63,12 @@ impl OwnershipCheck for ChainOwner {
     }
 
     fn limit(&self, fingerprint: &str) -> Result<Option<u64>> {
-        Ok(traces_of(&self.home, &self.chain)?.limit(fingerprint, &self.chain))
+        Ok(traces_of(&self.home, &self.chain, &self.keys)?.limit(fingerprint, &self.chain))
     }
 }
 
-/// What the meta-chain of a home says about one chain. Its records are taken as they are.
-pub fn traces_of(home: &Path, chain: &str) -> Result<MetaTraces> {
+/// What the meta-chain of a home says about one chain. Of its records only rotations are verified.
+pub fn traces_of(home: &Path, chain: &str, keys: &KeySet) -> Result<MetaTraces> {
     let mut traces = MetaTraces::default();
     let path = home.join(super::FILE);
     if !path.exists() {
@@ -79,8 +79,8 @@ pub fn traces_of(home: &Path, chain: &str) -> Result<MetaTraces> {
         let stored = stored?;
         // Parsing takes the time; most entries speak of other chains.
         match chain == "meta" || stored.canonical.contains(session) || stored.canonical.contains(ROTATION) {
-            true => traces.push(&stored),
-            false => traces.skip(),
+            true => traces.push(&stored, keys),
+            false => traces.skip(&stored, keys),
         }
     }
     Ok(traces)

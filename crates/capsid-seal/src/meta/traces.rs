@@ -3,7 +3,7 @@
 use super::entry::MetaEntry;
 use super::record::key;
 use crate::StoredRecord;
-use crate::keys::KeyOrigin;
+use crate::keys::{KeyOrigin, KeySet, TrustedKey};
 use capsid_model::exact::{ExactJson, parse};
 use capsid_verdict::PublicKey;
 use capsid_verdict::evidence::{Expectation, ExpectationSource};
@@ -34,17 +34,22 @@ pub struct KeyRotation {
 pub struct MetaTraces {
     /// What the entries and their lists of open chains say.
     pub expectations: Vec<Expectation>,
-    /// Every rotation, oldest first.
+    /// The rotation of each retired key, oldest first.
     pub rotations: Vec<KeyRotation>,
     keys: HashSet<String>,
     count: u64,
+    /// A retired key went on signing: nothing from there on is believed.
+    is_broken: bool,
 }
 
 impl MetaTraces {
-    /// Takes the next record.
-    pub fn push(&mut self, stored: &StoredRecord) {
+    /// Takes the next record. The keys are those that it was verified with.
+    pub fn push(&mut self, stored: &StoredRecord, keys: &KeySet) {
         let position = self.count;
-        self.count += 1;
+        self.skip(stored, keys);
+        if self.is_broken {
+            return;
+        }
         if let Some(entry) = MetaEntry::parse(&stored.canonical) {
             self.keys.insert(key(&entry.tool, &entry.session, &entry.head_hash));
             let open = entry.open.iter().map(|open| Expectation {
@@ -62,9 +67,10 @@ impl MetaTraces {
             self.expectations.extend(open);
         } else if let Some((old, new)) = rotation(&stored.canonical) {
             self.keys.insert(rotation_key(&old.hex(), &new.hex()));
-            // The old key names its successor; where it is not there any more, the successor does.
-            let names = [old, new].map(|key| [key.fingerprint(), key.hex()]).concat();
-            if !names.contains(&stored.seal.signed_by) {
+            // The first one counts: a thief of the old key can seal others behind it.
+            let is_retired = self.rotations.iter().any(|one| one.old == old);
+            if is_retired || !signer(stored, keys).is_some_and(|signer| can_retire(keys, &signer, (old, new)))
+            {
                 return;
             }
             let limits = self.limits(position);
@@ -73,8 +79,18 @@ impl MetaTraces {
     }
 
     /// Passes a record over that says nothing of interest.
-    pub fn skip(&mut self) {
+    pub fn skip(&mut self, stored: &StoredRecord, keys: &KeySet) {
+        let position = self.count;
         self.count += 1;
+        let is_named = |one: &KeyRotation| {
+            let name = stored.seal.signed_by.as_str();
+            one.old.hex().starts_with(name) || one.old.short_fingerprint() == name
+        };
+        if self.is_broken || !self.rotations.iter().any(is_named) {
+            return;
+        }
+        let limit = signer(stored, keys).and_then(|signer| self.limit(&signer.key.fingerprint(), META));
+        self.is_broken = limit.is_some_and(|limit| position >= limit);
     }
 
     fn limits(&self, position: u64) -> BTreeMap<String, u64> {
@@ -88,7 +104,7 @@ impl MetaTraces {
 
     /// How many records of a chain a retired key may have signed; none where no rotation names it.
     pub fn limit(&self, fingerprint: &str, chain: &str) -> Option<u64> {
-        let rotation = self.rotations.iter().rfind(|one| one.old.fingerprint() == fingerprint)?;
+        let rotation = self.rotations.iter().find(|one| one.old.fingerprint() == fingerprint)?;
         Some(rotation.limits.get(chain).copied().unwrap_or(0))
     }
 
@@ -112,6 +128,20 @@ impl MetaTraces {
             head: None,
         })
     }
+}
+
+/// The key that signed a record.
+fn signer(stored: &StoredRecord, keys: &KeySet) -> Option<TrustedKey> {
+    let seal = &stored.seal;
+    let candidates = keys.candidates(&seal.signed_by);
+    candidates.into_iter().find(|one| one.key.verifies(&seal.hash, &seal.signature))
+}
+
+/// A key names its successor. Where it is not there any more the successor does, if it is trusted no less: else a stranger
+/// could retire a key.
+fn can_retire(keys: &KeySet, signer: &TrustedKey, (old, new): (PublicKey, PublicKey)) -> bool {
+    let trust = |key: PublicKey| keys.iter().find(|one| one.key == key).map(|one| one.origin);
+    signer.key == old || (signer.key == new && Some(signer.origin) >= trust(old))
 }
 
 /// The key of the record of a rotation.

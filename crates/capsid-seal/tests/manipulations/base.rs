@@ -84,6 +84,18 @@ pub fn entry(number: usize, chain: &BaseChain, count: usize) -> ActionRecord {
     )
 }
 
+/// The meta-chain's record of a rotation.
+pub fn rotation(number: usize, old: &SigningKey, new: &SigningKey) -> ActionRecord {
+    meta_action(
+        number,
+        fields! {
+            "kind": "key_rotation",
+            "old_public_key": old.public().hex(),
+            "new_public_key": new.public().hex(),
+        },
+    )
+}
+
 fn meta_action(number: usize, result: capsid_model::exact::ExactFields) -> ActionRecord {
     ActionRecord {
         id: format!("00000000-0000-4000-9000-{number:012}"),
@@ -109,15 +121,10 @@ pub fn chains() -> [BaseChain; 3] {
 /// The meta-chain: the second chain was recorded before the rotation, the others after it.
 pub fn meta() -> Vec<StoredRecord> {
     let [first, second, third] = chains();
-    let rotation = fields! {
-        "kind": "key_rotation",
-        "old_public_key": retired_key().public().hex(),
-        "new_public_key": current_key().public().hex(),
-    };
     let mut records = Vec::new();
     let mut add = |action: ActionRecord, key: &SigningKey| records.push(seal_next(&records, &action, key));
     add(entry(0, &second, 2), &retired_key());
-    add(meta_action(1, rotation), &retired_key());
+    add(rotation(1, &retired_key(), &current_key()), &retired_key());
     add(entry(2, &first, 4), &current_key());
     add(entry(3, &first, 6), &current_key());
     add(entry(4, &second, 4), &current_key());

@@ -4,6 +4,7 @@
 //! run all of them. `CAPSID_UPDATE_DOCS=1 cargo nextest run -p capsid-seal manipulations` writes the file anew.
 
 mod base;
+mod bundle_cases;
 mod draft;
 mod edits;
 mod expected;
@@ -37,28 +38,39 @@ impl Manipulation {
     }
 }
 
-fn table() -> Value {
-    let base = BundleDraft::base();
-    let owner = [retired_key().public().hex(), current_key().public().hex()];
-    let case = |one: &Manipulation| {
-        let expected: serde_json::Map<String, Value> = ReaderPolicy::ALL
-            .iter()
-            .map(|policy| (policy.as_str().to_owned(), (one.expected)(*policy).to_value()))
-            .collect();
-        json!({
-            "name": one.name,
-            "edits": edits::between(&base, &one.draft),
-            "meta_head": one.meta_head,
-            "expected": expected,
-        })
-    };
+/// A case as the verifiers read it.
+fn to_case(one: &Manipulation) -> Value {
+    let expected: serde_json::Map<String, Value> = ReaderPolicy::ALL
+        .iter()
+        .map(|policy| (policy.as_str().to_owned(), (one.expected)(*policy).to_value()))
+        .collect();
     json!({
-        "files": base.files,
+        "name": one.name,
+        "edits": edits::between(&BundleDraft::base(), &one.draft),
+        "meta_head": one.meta_head,
+        "expected": expected,
+    })
+}
+
+fn table() -> Value {
+    let owner = [retired_key().public().hex(), current_key().public().hex()];
+    json!({
+        "files": BundleDraft::base().files,
         "policies": {
             "default": {}, "any": { "require": "any" }, "pinned": { "pinned": owner }, "own": { "own": owner },
         },
-        "cases": families::all().iter().map(case).collect::<Vec<_>>(),
+        "cases": families::all().iter().map(to_case).collect::<Vec<_>>(),
     })
+}
+
+/// Compares with the file, or writes it.
+fn same_file(path: &Path, actual: &Value) {
+    let text = format!("{}\n", serde_json::to_string_pretty(actual).unwrap());
+    if std::env::var_os("CAPSID_UPDATE_DOCS").is_some() {
+        return std::fs::write(path, text).unwrap();
+    }
+    let stored = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(stored == text, "{} is out of date; run with CAPSID_UPDATE_DOCS=1", path.display());
 }
 
 fn path() -> PathBuf {
@@ -67,12 +79,7 @@ fn path() -> PathBuf {
 
 #[test]
 fn the_table_is_what_its_families_say() {
-    let text = format!("{}\n", serde_json::to_string_pretty(&table()).unwrap());
-    if std::env::var_os("CAPSID_UPDATE_DOCS").is_some() {
-        return std::fs::write(path(), text).unwrap();
-    }
-    let stored = std::fs::read_to_string(path()).unwrap_or_default();
-    assert!(stored == text, "manipulations.json is out of date; run with CAPSID_UPDATE_DOCS=1");
+    same_file(&path(), &table());
 }
 
 #[test]

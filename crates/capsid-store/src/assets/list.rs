@@ -118,6 +118,7 @@ macro_rules! page {
             "FROM assets a JOIN nodes n ON n.node_id = a.node_id WHERE ", $where,
             " AND (a.", $key, ", a.seq) < ($3, $4) AND ($5 IS NULL OR a.category = $5)
               AND ($8 IS NULL OR a.trust_tier = $8) AND a.trust_tier <> 'delisted' AND ($9 IS NULL OR a.proof = $9)
+              AND a.scan_version > 0
              ORDER BY a.", $key, " DESC, a.seq DESC LIMIT $6"
         ))
     };
@@ -332,7 +333,8 @@ pub fn bodies_of_genes(tx: &mut dyn Tx, seqs: &[i64]) -> Result<HashMap<i64, Str
 /// Assets that publishers call by this id of their own: those of the node, then those that anyone may have.
 pub fn by_local_id(tx: &mut dyn Tx, node_id: &str, local_id: &str, limit: usize) -> Result<Vec<ListedAsset>> {
     tx.query_all(listed!(
-            "WHERE a.local_id = $1 AND (a.node_id = $2 OR (a.status IN ('promoted', 'stale') AND a.trust_tier <> 'delisted'))
+            "WHERE a.local_id = $1 AND (a.node_id = $2 OR (a.status IN ('promoted', 'stale') AND a.trust_tier <> 'delisted'
+                AND a.scan_version > 0))
              ORDER BY CASE WHEN a.node_id = $2 THEN 0 ELSE 1 END, a.gdi DESC, a.seq DESC LIMIT $3"
         ), params![local_id, node_id, limit as i64])
 }
@@ -383,7 +385,7 @@ pub fn fetched_total(
     let total = tx.count(
         "SELECT COUNT(*) FROM (SELECT 1 AS one FROM fetches f JOIN assets a ON a.asset_id = f.asset_id
          WHERE f.node_id = $1 AND ($2 IS NULL OR a.asset_type = $2) AND ($3 IS NULL OR a.status = $3)
-            AND a.status IN ('promoted', 'stale', 'archived') LIMIT $4) c",
+            AND a.status IN ('promoted', 'stale', 'archived') AND a.scan_version > 0 LIMIT $4) c",
         params![node_id, asset_type.map(AssetType::as_str), status.map(AssetStatus::as_str), COUNTED],
     )?;
     Ok((total, total >= COUNTED))
@@ -401,6 +403,7 @@ pub fn fetched_by(
     tx.query_all(select!(ListedAsset, ", f.last_at FROM fetches f JOIN assets a ON a.asset_id = f.asset_id JOIN nodes n ON n.node_id = a.node_id
              WHERE f.node_id = $1 AND (f.last_at, a.seq) < ($2, $3) AND ($4 IS NULL OR a.asset_type = $4)
                 AND ($5 IS NULL OR a.status = $5) AND a.status IN ('promoted', 'stale', 'archived')
+                AND a.scan_version > 0
              ORDER BY f.last_at DESC, a.seq DESC LIMIT $6"),
         params![
             node_id,
@@ -416,7 +419,7 @@ pub fn fetched_by(
 pub fn chain(tx: &mut dyn Tx, chain_id: &str, except: i64, limit: usize) -> Result<Vec<ListedAsset>> {
     tx.query_all(
         listed!(
-            "WHERE a.chain_id = $1 AND a.seq <> $2 AND a.status IN ('candidate', 'promoted', 'stale')
+            "WHERE a.chain_id = $1 AND a.seq <> $2 AND a.status IN ('candidate', 'promoted', 'stale') AND a.scan_version > 0
              ORDER BY a.gdi DESC, a.seq DESC LIMIT $3"
         ),
         params![chain_id, except, limit as i64],

@@ -97,6 +97,13 @@ impl FromRow for AssetTraits {
     }
 }
 
+impl AssetRow {
+    /// Whether its texts were ever scanned. What was not is served to nobody.
+    pub fn is_scanned(&self) -> bool {
+        self.scan_version > 0
+    }
+}
+
 /// Finds an asset.
 pub fn get(tx: &mut dyn Tx, id: &AssetId) -> Result<Option<AssetRow>> {
     tx.query_first(select!(AssetRow, "FROM assets a WHERE a.asset_id = $1"), params![id])

@@ -5,6 +5,10 @@
 use crate::assets::id::AssetId;
 use crate::db::row::{Json, joined, row, select};
 use crate::db::tx::Tx;
+use crate::evaluation::owners::{self, NodeOwnership, OWNERSHIP_COLUMNS};
+use crate::evaluation::validators::{
+    EarlierAssignee, MAX_OPEN, Validator, load_earlier, load_validators, order_validators,
+};
 use crate::evaluation::weighted_reports;
 use crate::nodes::NodeRow;
 use crate::params;
@@ -13,14 +17,13 @@ use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::evaluation::proof::ProofLevel;
 use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
 use subtle::ConstantTimeEq;
 
-/// A validator that was not heard of for so long is taken to be away.
-const AWAY_AFTER_MS: i64 = 30 * 60_000;
 /// A validator that let an assignment expire is not asked about the same asset for so long.
 const ASK_AGAIN_MS: i64 = 6 * 3_600_000;
-/// The most that a validator is asked for at a time.
-const MAX_OPEN: i64 = 20;
+/// So many times as many owners as are wanted are asked about one asset at most, where their answers do not count.
+const MAX_REPLACED: usize = 4;
 /// How many a validator gets that comes to ask. Today's clients do two at a time.
 const ASSIGNED_PER_REQUEST: usize = 2;
 /// How many candidates are looked at in one transaction.
@@ -138,16 +141,16 @@ pub fn assign_next(
     terms: &AssignmentTerms,
     now: Time,
 ) -> Result<AssignmentStep> {
-    let mut validators = validators(tx, now)?;
+    let mut validators = load_validators(tx, terms.is_drawn, now)?;
     if validators.is_empty() {
         return Ok(AssignmentStep { made: 0, next: None });
     }
     let candidates = tx.query_all::<(i64, ProofLevel, String, AssignableAsset)>(
         joined!(
             " ",
-            "SELECT c.seq, c.proof, p.status,",
+            "SELECT c.seq, c.proof, n.status,",
             AssignableAsset::COLUMNS,
-            "FROM assets c JOIN nodes p ON p.node_id = c.node_id
+            "FROM assets c JOIN nodes n ON n.node_id = c.node_id
              WHERE c.status = 'candidate' AND c.asset_type = 'Capsule' AND c.seq > $1 ORDER BY c.seq LIMIT $2"
         ),
         params![after, BATCH],
@@ -166,37 +169,11 @@ pub fn assign_next(
 }
 
 row! {
-    /// A node that may be asked.
-    struct ValidatorCandidate {
-        node_id: String = "v.node_id",
-        owner: String = "v.owner",
-        open: i64 = "v.open",
-    }
-}
-
-row! {
     /// An asset that others should look at.
     struct AssignableAsset {
         asset_id: AssetId = "c.asset_id",
-        node_id: String = "c.node_id",
-        owner: String = "COALESCE('user:' || p.owner, 'node:' || p.node_id)",
+        publisher: NodeOwnership = OWNERSHIP_COLUMNS,
     }
-}
-
-/// Who may be asked, those with the least to do first.
-fn validators(tx: &mut dyn Tx, now: Time) -> Result<Vec<ValidatorCandidate>> {
-    tx.query_all(
-        select!(
-            ValidatorCandidate,
-            "FROM (
-            SELECT n.node_id, COALESCE('user:' || n.owner, 'node:' || n.node_id) AS owner,
-                (SELECT COUNT(*) FROM assignments x WHERE x.node_id = n.node_id AND x.state = 'open') AS open
-            FROM stakes s JOIN nodes n ON n.node_id = s.node_id
-            WHERE s.status = 'active' AND n.status = 'active' AND n.last_seen_at > $1) v
-         WHERE v.open < $2 ORDER BY v.open, v.node_id LIMIT 200"
-        ),
-        params![now.0 - AWAY_AFTER_MS, MAX_OPEN],
-    )
 }
 
 /// Asks a validator that came by itself, about the newest candidates that still want one.
@@ -209,14 +186,16 @@ fn assign_to(
 ) -> Result<u64> {
     let candidates = tx.query_all::<AssignableAsset>(select!(AssignableAsset, "FROM (
             SELECT asset_id, node_id, proof, seq FROM assets WHERE status = 'candidate' AND asset_type = 'Capsule'
-            ORDER BY seq DESC LIMIT 500) c JOIN nodes p ON p.node_id = c.node_id
-         WHERE c.proof IN ('weak', 'real') AND p.status = 'active' AND c.node_id <> $1
+            ORDER BY seq DESC LIMIT 500) c JOIN nodes n ON n.node_id = c.node_id
+         WHERE c.proof IN ('weak', 'real') AND n.status = 'active' AND c.node_id <> $1
             AND NOT EXISTS (SELECT 1 FROM assignments m WHERE m.asset_id = c.asset_id AND m.node_id = $1
                 AND (m.state <> 'expired' OR m.expires_at > $2))
-            AND (SELECT COUNT(*) FROM assignments x WHERE x.asset_id = c.asset_id AND x.state <> 'expired') < $3
+            AND (SELECT COUNT(*) FROM assignments x WHERE x.asset_id = c.asset_id AND (x.state = 'open'
+                OR (x.state = 'reported' AND EXISTS (SELECT 1 FROM reports r WHERE r.asset_id = x.asset_id
+                    AND r.node_id = x.node_id AND r.weight > 0)))) < $3
          ORDER BY c.seq LIMIT 20"), params![&node.node_id, now.0 - ASK_AGAIN_MS, terms.validators as i64])?;
-    let mut validators =
-        vec![ValidatorCandidate { node_id: node.node_id.clone(), owner: node.owner_key(), open: 0 }];
+    let owner = owners::owner_of(tx, node)?;
+    let mut validators = vec![Validator { node_id: node.node_id.clone(), owner, open: 0 }];
     let mut made = 0;
     for candidate in candidates {
         if made as usize >= wanted {
@@ -231,87 +210,54 @@ fn assign_to(
 fn cover(
     tx: &mut dyn Tx,
     candidate: &AssignableAsset,
-    validators: &mut [ValidatorCandidate],
+    validators: &mut [Validator],
     terms: &AssignmentTerms,
     now: Time,
 ) -> Result<u64> {
-    let previous = load_previous(tx, &candidate.asset_id)?;
-    let mut owners: Vec<String> =
-        previous.iter().filter(|previous| !previous.expired).map(|previous| previous.owner.clone()).collect();
+    let policy = tx.trust().owners;
+    let earlier = load_earlier(tx, &candidate.asset_id)?;
     let reports = weighted_reports::load_others(tx, &candidate.asset_id)?;
-    owners.extend(
-        reports.into_iter().filter(|report| report.vote.weight > 0.0).map(|report| report.vote.owner),
-    );
-    owners.sort_unstable();
-    owners.dedup();
-    let missing = terms.validators.saturating_sub(owners.len());
+    let owners = |is_meant: fn(&EarlierAssignee) -> bool| {
+        let meant = earlier.iter().filter(move |assignee| is_meant(assignee));
+        meant.map(|assignee| assignee.node.owner_key(&policy))
+    };
+    let reporting = reports.into_iter().filter(|report| report.vote.weight > 0.0).map(|report| report.vote.owner);
+    let covering: BTreeSet<String> = owners(EarlierAssignee::takes_place).chain(reporting).collect();
+    // Whoever answered is not asked again, even if the answer does not count.
+    let mut heard: BTreeSet<String> = owners(|assignee| !assignee.is_expired()).collect();
+    let still_wanted = (terms.validators * MAX_REPLACED).saturating_sub(heard.len());
+    let missing = terms.validators.saturating_sub(covering.len()).min(still_wanted);
     if missing == 0 || !runnable(&validation_of(tx, &candidate.asset_id)?) {
         return Ok(0);
     }
+    heard.extend(covering);
+    heard.insert(candidate.publisher.owner_key(&policy));
     let rested = |node_id: &str| {
-        previous
-            .iter()
-            .filter(|previous| previous.node_id == node_id)
-            .all(|previous| previous.expired && previous.expires_at <= now.0 - ASK_AGAIN_MS)
+        let before = earlier.iter().filter(|assignee| assignee.node.node_id == node_id);
+        before
+            .into_iter()
+            .all(|assignee| assignee.is_expired() && assignee.expires_at <= now.0 - ASK_AGAIN_MS)
     };
+    order_validators(validators, terms.is_drawn.then_some(&terms.chance), &candidate.asset_id);
     let mut made = 0;
-    if terms.is_drawn {
-        let place = |name: &str| draw(&terms.chance, &candidate.asset_id, name);
-        validators.sort_by_cached_key(|validator| (place(&validator.owner), place(&validator.node_id)));
-    } else {
-        validators.sort_by(|a, b| a.open.cmp(&b.open).then_with(|| a.node_id.cmp(&b.node_id)));
-    }
     for validator in validators.iter_mut() {
-        let own = validator.node_id == candidate.node_id || validator.owner == candidate.owner;
         if made as usize >= missing {
             break;
         }
-        if own
+        let is_own = validator.node_id == candidate.publisher.node_id;
+        if is_own
             || validator.open >= MAX_OPEN
-            || owners.contains(&validator.owner)
+            || heard.contains(&validator.owner)
             || !rested(&validator.node_id)
         {
             continue;
         }
         ask(tx, &candidate.asset_id, &validator.node_id, terms, now)?;
-        owners.push(validator.owner.clone());
+        heard.insert(validator.owner.clone());
         validator.open += 1;
         made += 1;
     }
     Ok(made)
-}
-
-/// The place of a name in the draw for an asset. Every name has the same chance to come first, and nobody can foretell it.
-fn draw(chance: &[u8; 32], id: &AssetId, name: &str) -> [u8; 32] {
-    let mut hash = Sha256::new();
-    hash.update(chance);
-    hash.update(b"draw");
-    hash.update(id.0);
-    hash.update(name.as_bytes());
-    hash.finalize().into()
-}
-
-/// Who was asked about an asset before.
-struct PreviousAssignees {
-    node_id: String,
-    owner: String,
-    expired: bool,
-    expires_at: i64,
-}
-
-fn load_previous(tx: &mut dyn Tx, id: &AssetId) -> Result<Vec<PreviousAssignees>> {
-    let previous = tx.query_all::<(String, String, String, i64)>(
-        "SELECT x.node_id, COALESCE('user:' || n.owner, 'node:' || n.node_id), x.state, x.expires_at
-         FROM assignments x JOIN nodes n ON n.node_id = x.node_id WHERE x.asset_id = $1 ORDER BY x.task_id",
-        params![id],
-    )?;
-    let previous = previous.into_iter().map(|(node_id, owner, state, expires_at)| PreviousAssignees {
-        node_id,
-        owner,
-        expired: state == "expired",
-        expires_at,
-    });
-    Ok(previous.collect())
 }
 
 fn ask(tx: &mut dyn Tx, id: &AssetId, node_id: &str, terms: &AssignmentTerms, now: Time) -> Result<()> {
@@ -373,20 +319,7 @@ fn runnable(commands: &[String]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{AssetId, GeneCommands, draw, runnable};
-
-    #[test]
-    fn ten_thousand_draws_are_evenly_distributed() {
-        let owners: Vec<String> = (0..10).map(|n| format!("user:{n}")).collect();
-        let mut drawn = [0_u32; 10];
-        for round in 0..10_000_u64 {
-            let mut chance = [0; 32];
-            chance[..8].copy_from_slice(&round.to_le_bytes());
-            let first = (0..10).min_by_key(|at| draw(&chance, &AssetId([7; 32]), &owners[*at])).unwrap();
-            drawn[first] += 1;
-        }
-        assert!(drawn.iter().all(|count| (880..=1120).contains(count)), "{drawn:?}");
-    }
+    use super::{GeneCommands, runnable};
 
     #[test]
     fn only_what_a_sandbox_runs_is_handed_out() {

@@ -135,13 +135,13 @@ pub fn record(
 /// The decisions of validators on an asset as votes, each with its time: an acceptance passes, the others fail.
 pub fn votes(tx: &mut dyn Tx, id: &AssetId) -> Result<Vec<(i64, ReportVote)>> {
     let policy = tx.trust().owners;
+    let publisher = owners::find_publisher(tx, id)?;
     let decisions = tx.query_all::<DecisionOfNode>(
         select!(
             DecisionOfNode,
             "FROM decisions d JOIN nodes n ON n.node_id = SUBSTR(d.actor, 6)
-                JOIN assets a ON a.asset_id = d.asset_id JOIN nodes p ON p.node_id = a.node_id
+                JOIN assets a ON a.asset_id = d.asset_id
              WHERE d.asset_id = $1 AND d.weight > 0 AND d.actor LIKE 'node:%'
-                AND (n.owner IS NULL OR p.owner IS NULL OR n.owner <> p.owner)
                 AND (a.demoted_at IS NULL OR d.created_at > a.demoted_at)
              ORDER BY d.created_at, d.seq"
         ),
@@ -151,7 +151,8 @@ pub fn votes(tx: &mut dyn Tx, id: &AssetId) -> Result<Vec<(i64, ReportVote)>> {
         let (owner, ok) = (made.node.owner_key(&policy), made.decision == AssetDecision::Accept);
         (made.at, ReportVote { weight: made.weight, ok, assigned: false, owner })
     };
-    Ok(decisions.into_iter().map(vote).collect())
+    let votes = decisions.into_iter().map(vote);
+    Ok(votes.filter(|(_, vote)| Some(&vote.owner) != publisher.as_ref()).collect())
 }
 
 row! {

@@ -7,13 +7,16 @@ use crate::audit::{self, AuditChange};
 use crate::db::tx::Tx;
 use crate::evaluation::lifecycle::{self, StatusChangeOutcome};
 use crate::evaluation::promotion::AssetWalkStep;
-use crate::evaluation::{scoring, voices};
+use crate::evaluation::voices::{self, AssetVoices};
+use crate::evaluation::{moderation, scoring};
 use crate::notifications::events;
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
+use capsid_rules::evaluation::consensus::{count_owners, tally};
 use capsid_rules::evaluation::demotion::{FINAL_DEMOTION, FailureFacts, FailureStep, failure_step};
 use capsid_rules::evaluation::promotion::PromotionRule;
+use capsid_rules::evaluation::quorum::ArbiterRule;
 use capsid_rules::lifecycle::{AssetEvent, AssetStatus, AssetType, TrustTier};
 
 /// The most nodes that are notified of one demotion, those that fetched it last first.
@@ -35,7 +38,8 @@ pub fn find_failing(tx: &mut dyn Tx, after: i64, limit: i64) -> Result<AssetWalk
     Ok(step)
 }
 
-/// Does what follows from the failures of an asset. Gives what that was.
+/// Does what follows from the failures of an asset. Gives what that was. Where reports on a candidate disagree, an arbiter is
+/// asked, if the hub wants one.
 pub fn reconsider(
     tx: &mut dyn Tx,
     id: &AssetId,
@@ -47,7 +51,14 @@ pub fn reconsider(
     if asset.asset_type != AssetType::Capsule {
         return Ok(None);
     }
-    let Some(facts) = load_failures(tx, &asset, now)? else { return Ok(None) };
+    let voices = voices::load(tx, id)?;
+    if asset.status == AssetStatus::Candidate
+        && rule.quorum.arbiter != ArbiterRule::Off
+        && voices.is_disputed()
+    {
+        moderation::ask_arbiter(tx, &asset, now)?;
+    }
+    let Some(facts) = load_failures(tx, &asset, &voices, now)? else { return Ok(None) };
     let Some(step) = failure_step(&facts, rule.demote_owners) else { return Ok(None) };
     let reason = describe(&facts);
     match step {
@@ -65,18 +76,24 @@ pub fn reconsider(
 
 fn describe(facts: &FailureFacts) -> String {
     match facts.arbiter {
-        Some(_) => "an arbiter reported that it fails".to_owned(),
-        None => {
+        Some(false) => "an arbiter reported that it fails".to_owned(),
+        Some(true) | None => {
             format!("{} owners reported that it fails", facts.failed_owners).replace("1 owners", "1 owner")
         }
     }
 }
 
-fn load_failures(tx: &mut dyn Tx, asset: &AssetRow, now: Time) -> Result<Option<FailureFacts>> {
+fn load_failures(
+    tx: &mut dyn Tx,
+    asset: &AssetRow,
+    voices: &AssetVoices,
+    now: Time,
+) -> Result<Option<FailureFacts>> {
     let id = &asset.asset_id;
-    let voices = voices::load(tx, id)?;
-    let tally = voices.tally();
-    if tally.failed() == 0 && voices.arbiter.is_none() {
+    let arbiter = voices.arbiter.map(|arbiter| arbiter.passed);
+    let unsettled = voices.unsettled();
+    let failed_owners = u32::try_from(count_owners(&unsettled, false)).unwrap_or(u32::MAX);
+    if failed_owners == 0 && arbiter != Some(false) {
         return Ok(None);
     }
     let demotions = tx.count("SELECT demotions FROM assets WHERE asset_id = $1", params![id])?;
@@ -87,10 +104,10 @@ fn load_failures(tx: &mut dyn Tx, asset: &AssetRow, now: Time) -> Result<Option<
     Ok(Some(FailureFacts {
         status: asset.status,
         tier: TrustTier::parse(&asset.trust_tier).unwrap_or(TrustTier::Normal),
-        verdict: tally.verdict,
-        failed_owners: voices.count_owners(false),
+        verdict: tally(&unsettled).verdict,
+        failed_owners,
         passed_owners: voices.count_owners(true),
-        arbiter: voices.arbiter,
+        arbiter,
         demotions: u32::try_from(demotions).unwrap_or(u32::MAX),
         is_waiting,
     }))

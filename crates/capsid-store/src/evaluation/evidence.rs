@@ -1,7 +1,6 @@
 //! What a report rests on: gathered here and handed to the rules.
 
 use crate::assets::AssetRow;
-use crate::assets::id::AssetId;
 use crate::db::tx::Tx;
 use crate::evaluation::reports::NewReport;
 use crate::evaluation::{owners, stakes, trials, weighted_reports};
@@ -10,8 +9,7 @@ use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::evaluation::evidence_grade::{EvidenceGrade, GradeWeights};
-use capsid_rules::evaluation::proof::ProofLevel;
-use capsid_rules::evaluation::report_evidence::{ControlOutcome, ReadProof, ReportEvidence, grade_report};
+use capsid_rules::evaluation::report_evidence::{ReadProof, ReportEvidence, grade_report};
 use capsid_rules::learning::proof::ProofGrade;
 use subtle::ConstantTimeEq;
 
@@ -77,22 +75,4 @@ fn check_read_proof(
     let expected = capsid_model::hash::hmac_sha256_hex(nonce.as_bytes(), body.as_bytes());
     let is_right = bool::from(expected.as_bytes().ct_eq(proof.to_ascii_lowercase().as_bytes()));
     Ok(if is_right { ReadProof::Right } else { ReadProof::Wrong })
-}
-
-/// What the validation of an asset proves, by its commands and by what these did without the change.
-pub fn load_proof(tx: &mut dyn Tx, asset: &AssetRow) -> Result<ProofLevel> {
-    let is_vacuous = asset.traits.proof > ProofLevel::Vacuous
-        && load_control(tx, &asset.asset_id)? == ControlOutcome::Passes;
-    Ok(if is_vacuous { ProofLevel::Vacuous } else { asset.traits.proof })
-}
-
-/// What the commands of an asset did without the change, by all reports that count.
-pub fn load_control(tx: &mut dyn Tx, id: &AssetId) -> Result<ControlOutcome> {
-    let runs = tx.query_all::<(Option<bool>, Option<bool>)>(
-        "SELECT control_bare, control_base FROM reports
-         WHERE asset_id = $1 AND weight > 0 AND (control_bare IS NOT NULL OR control_base IS NOT NULL)",
-        params![id],
-    )?;
-    let outcomes = runs.into_iter().map(|(bare, base)| ControlOutcome::from_runs(bare, base));
-    Ok(outcomes.fold(ControlOutcome::Unknown, ControlOutcome::and))
 }

@@ -42,7 +42,7 @@ row! {
 /// What the hub's own runner last found about an asset; nothing where it did not run it.
 pub fn runner_outcome(tx: &mut dyn Tx, asset: &AssetId) -> Result<Option<bool>> {
     tx.query_first::<bool>(
-        "SELECT overall_ok FROM reports WHERE asset_id = $1 AND grade = 'hub' ORDER BY seq DESC LIMIT 1",
+        "SELECT overall_ok FROM reports WHERE asset_id = $1 AND grade = 'hub' AND weight > 0 ORDER BY seq DESC LIMIT 1",
         params![asset],
     )
 }

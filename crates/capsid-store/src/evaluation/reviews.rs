@@ -3,10 +3,13 @@
 use crate::assets::id::AssetId;
 use crate::db::row::{row, select};
 use crate::db::tx::Tx;
+use crate::evaluation::owners::{self, NodeOwnership, OWNERSHIP_COLUMNS};
+use crate::evaluation::weighted_reports::WeightedReport;
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::evaluation::consensus::ReportVote;
+use capsid_rules::evaluation::evidence_grade::EvidenceGrade;
 
 row! {
     /// What a node says of an asset.
@@ -75,23 +78,50 @@ pub fn change(tx: &mut dyn Tx, review_id: &str, rating: i64, content: &str, now:
     Ok(())
 }
 
-/// The reviews of an asset as votes, each with its time: 4 and 5 say that it passed, 1 and 2 that it failed. A node that
+row! {
+    /// A review that says whether the asset works.
+    #[derive(Debug)]
+    struct ReviewOfOther {
+        at: i64 = "v.updated_at",
+        weight: f64 = "v.weight",
+        rating: i64 = "v.rating",
+        is_current: bool = "CASE WHEN a.demoted_at IS NULL OR v.updated_at > a.demoted_at THEN 1 ELSE 0 END",
+        node: NodeOwnership = OWNERSHIP_COLUMNS,
+    }
+}
+
+/// The reviews of an asset as reports of use, oldest first: 4 and 5 say that it passed, 1 and 2 that it failed. A node that
 /// reported has said more than its review, and the publisher's owner says nothing.
-pub fn votes(tx: &mut dyn Tx, id: &AssetId) -> Result<Vec<(i64, ReportVote)>> {
-    let reviews = tx.query_all::<(i64, f64, i64, String)>(
-        "SELECT v.updated_at, v.weight, v.rating, COALESCE('user:' || n.owner, 'node:' || n.node_id)
-         FROM reviews v JOIN nodes n ON n.node_id = v.node_id
-            JOIN assets a ON a.asset_id = v.asset_id JOIN nodes p ON p.node_id = a.node_id
-         WHERE v.asset_id = $1 AND v.weight > 0 AND v.rating <> 3 AND v.node_id <> a.node_id
-            AND (n.owner IS NULL OR p.owner IS NULL OR n.owner <> p.owner)
-            AND (a.demoted_at IS NULL OR v.updated_at > a.demoted_at)
-            AND NOT EXISTS (SELECT 1 FROM reports r WHERE r.asset_id = v.asset_id AND r.node_id = v.node_id)
-         ORDER BY v.updated_at, v.review_id",
+pub fn load_as_reports(tx: &mut dyn Tx, id: &AssetId) -> Result<Vec<WeightedReport>> {
+    let policy = tx.trust().owners;
+    let publisher = owners::find_publisher(tx, id)?;
+    let reviews = tx.query_all::<ReviewOfOther>(
+        select!(
+            ReviewOfOther,
+            "FROM reviews v JOIN nodes n ON n.node_id = v.node_id JOIN assets a ON a.asset_id = v.asset_id
+             WHERE v.asset_id = $1 AND v.weight > 0 AND v.rating <> 3 AND v.node_id <> a.node_id
+                AND NOT EXISTS (SELECT 1 FROM reports r WHERE r.asset_id = v.asset_id AND r.node_id = v.node_id)
+             ORDER BY v.updated_at, v.review_id"
+        ),
         params![id],
     )?;
-    let vote =
-        |(at, weight, rating, owner)| (at, ReportVote { weight, ok: rating > 3, assigned: false, owner });
-    Ok(reviews.into_iter().map(vote).collect())
+    let reports = reviews.into_iter().map(|review| WeightedReport {
+        seq: 0,
+        at: review.at,
+        outlier: false,
+        reward: None,
+        grade: EvidenceGrade::Used,
+        environment: None,
+        is_current: review.is_current,
+        vote: ReportVote {
+            weight: review.weight,
+            ok: review.rating > 3,
+            assigned: false,
+            owner: review.node.owner_key(&policy),
+        },
+        node_id: review.node.node_id,
+    });
+    Ok(reports.filter(|report| Some(&report.vote.owner) != publisher.as_ref()).collect())
 }
 
 /// Takes a review back.

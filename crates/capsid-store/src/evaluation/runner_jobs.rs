@@ -5,8 +5,10 @@ use crate::assets::id::AssetId;
 use crate::db::DAY_MS;
 use crate::db::row::{Json, row, select};
 use crate::db::tx::Tx;
+use crate::evaluation::arbitration::{Arbitration, RUNNER, arbitrate};
 use crate::evaluation::owners::{NodeOwnership, OWNERSHIP_COLUMNS};
 use crate::evaluation::{assignments, scoring};
+use crate::graph;
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
@@ -76,7 +78,7 @@ fn queue_candidates(tx: &mut dyn Tx, now: Time) -> Result<()> {
     )?;
     for RunnableCandidate { id, publisher } in candidates {
         let owner = publisher.owner_key(&policy);
-        let job_id = format!("run_{}", capsid_model::hash::hex(&id.0[..12]));
+        let job_id = job_id(&id, now);
         tx.run(
             "INSERT INTO runner_jobs (job_id, asset_id, owner, state, created_at) VALUES ($1, $2, $3, 'queued', $4)
              ON CONFLICT DO NOTHING",
@@ -86,10 +88,17 @@ fn queue_candidates(tx: &mut dyn Tx, now: Time) -> Result<()> {
     Ok(())
 }
 
+/// The id of a job from when it is queued, and from when it is given to a runner: each time it is another one, so that a runner
+/// that comes too late cannot report in the place of the one that has the job now.
+fn job_id(id: &AssetId, now: Time) -> String {
+    format!("run_{}_{}", capsid_model::hash::hex(&id.0[..12]), now.0)
+}
+
 /// Gives the next job to a runner, if one waits and a slot is free.
 pub fn lease(tx: &mut dyn Tx, terms: &RunnerTerms, now: Time) -> Result<Option<RunnerJob>> {
     requeue_lost(tx, now)?;
     queue_candidates(tx, now)?;
+    requeue_demoted(tx, terms.runtime.as_deref())?;
     let running = tx.count("SELECT COUNT(*) FROM runner_jobs WHERE state = 'running'", params![])?;
     if running >= terms.slots {
         return Ok(None);
@@ -111,10 +120,12 @@ pub fn lease(tx: &mut dyn Tx, terms: &RunnerTerms, now: Time) -> Result<Option<R
                 WHEN COALESCE(o.level, 0) = 1 OR $2 = 1 THEN $4 ELSE $5 END THEN 1 ELSE 0 END, j.seq LIMIT 1",
         params![now.0 - DAY_MS, least, trusted, known, new],
     )?;
-    let Some((job_id, id)) = next else { return Ok(None) };
+    let Some((queued_as, id)) = next else { return Ok(None) };
+    let job_id = job_id(&id, now);
     tx.run(
-        "UPDATE runner_jobs SET state = 'running', attempts = attempts + 1, lease_until = $2 WHERE job_id = $1",
-        params![&job_id, now.0 + terms.lease_ms],
+        "UPDATE runner_jobs SET job_id = $3, state = 'running', attempts = attempts + 1, lease_until = $2
+         WHERE job_id = $1",
+        params![&queued_as, now.0 + terms.lease_ms, &job_id],
     )?;
     let body =
         tx.query_first::<Json<RunnableCapsule>>("SELECT body FROM assets WHERE asset_id = $1", params![&id])?;
@@ -148,15 +159,31 @@ fn requeue_outdated(tx: &mut dyn Tx, runtime: &str) -> Result<()> {
     Ok(())
 }
 
-/// Jobs of a runner that is gone wait once more; the second time they end.
+/// Lets capsules wait again that were demoted since they were run: what was found before does not count any more. Where the
+/// runner itself failed one, it would find the same again unless it runs elsewhere now.
+fn requeue_demoted(tx: &mut dyn Tx, runtime: Option<&str>) -> Result<()> {
+    tx.run(
+        "UPDATE runner_jobs SET state = 'queued', attempts = 0 WHERE seq IN (
+            SELECT j.seq FROM runner_jobs j JOIN assets a ON a.asset_id = j.asset_id
+                JOIN nodes n ON n.node_id = a.node_id
+            WHERE j.state = 'done' AND a.status = 'candidate' AND n.status = 'active'
+                AND a.proof NOT IN ('absent', 'vacuous') AND a.demoted_at > j.finished_at
+                AND (j.outcome <> 'failed' OR j.runtime <> $1) ORDER BY j.seq LIMIT $2)",
+        params![runtime, BATCH],
+    )?;
+    Ok(())
+}
+
+/// Jobs of a runner that is gone wait once more; the second time they end. What was found before stands.
 fn requeue_lost(tx: &mut dyn Tx, now: Time) -> Result<()> {
     tx.run(
         "UPDATE runner_jobs SET state = 'queued' WHERE state = 'running' AND lease_until <= $1 AND attempts < $2",
         params![now, MAX_ATTEMPTS],
     )?;
     tx.run(
-        "UPDATE runner_jobs SET state = 'done', outcome = 'inconclusive', finished_at = $1,
-            reason = 'The runner ended twice before it reported.'
+        "UPDATE runner_jobs SET state = 'done', finished_at = $1,
+            reason = CASE WHEN outcome IS NULL THEN 'The runner ended twice before it reported.' ELSE reason END,
+            outcome = COALESCE(outcome, 'inconclusive')
          WHERE state = 'running' AND lease_until <= $1 AND attempts >= $2",
         params![now, MAX_ATTEMPTS],
     )?;
@@ -171,17 +198,19 @@ pub enum RunnerReportOutcome {
     JobNotRunning,
 }
 
-/// Keeps what the runner found, lets it count, and scores the asset anew.
+/// Keeps what the runner found, lets it count, and scores the asset anew. A verdict is the outcome of the asset: the runner is
+/// an arbiter.
 pub fn finish(
     tx: &mut dyn Tx,
     hub_id: &str,
     report: &RunnerReport,
     outcome: RunnerOutcome,
+    slash_percent: i64,
     now: Time,
 ) -> Result<RunnerReportOutcome> {
     let job = tx.query_first::<AssetId>(
-        "SELECT asset_id FROM runner_jobs WHERE job_id = $1 AND state = 'running' FOR UPDATE",
-        params![&report.job_id],
+        "SELECT asset_id FROM runner_jobs WHERE job_id = $1 AND state = 'running' AND lease_until > $2 FOR UPDATE",
+        params![&report.job_id, now],
     )?;
     let Some(id) = job else { return Ok(RunnerReportOutcome::JobNotRunning) };
     tx.run(
@@ -192,11 +221,19 @@ pub fn finish(
     if assets::lock(tx, &id)?.is_none() {
         return Ok(RunnerReportOutcome::Kept(id));
     }
-    if outcome.is_vacuous() {
-        tx.run("UPDATE assets SET proof = 'vacuous' WHERE asset_id = $1", params![&id])?;
+    if outcome.is_vacuous() || outcome == RunnerOutcome::Flaky {
+        // What it found before, perhaps with another runtime, does not hold any more.
+        tx.run(
+            "UPDATE reports SET weight = 0 WHERE asset_id = $1 AND node_id = $2 AND label = 'hub'",
+            params![&id, hub_id],
+        )?;
     }
     if let Some(passed) = outcome.verdict() {
         record_verdict(tx, hub_id, &id, report, passed, now)?;
+    }
+    graph::membership::report_changed(tx, &id, hub_id, now)?;
+    if let Some(passed) = outcome.verdict() {
+        arbitrate(tx, &id, Arbitration { passed, arbiter: RUNNER, slash_percent }, now)?;
     }
     scoring::rescore(tx, &id, now)?;
     Ok(RunnerReportOutcome::Kept(id))
@@ -222,8 +259,8 @@ fn record_verdict(
         "INSERT INTO reports (report_id, asset_id, node_id, overall_ok, weight, label, grade, env_fingerprint_key,
             reward, body, created_at)
          VALUES ($1, $2, $3, $4, $5, 'hub', $6, $7, 0, $8, $9)
-         ON CONFLICT (node_id, asset_id) DO UPDATE SET overall_ok = excluded.overall_ok, body = excluded.body,
-            env_fingerprint_key = excluded.env_fingerprint_key, created_at = excluded.created_at",
+         ON CONFLICT (node_id, asset_id) DO UPDATE SET overall_ok = excluded.overall_ok, weight = excluded.weight,
+            body = excluded.body, env_fingerprint_key = excluded.env_fingerprint_key, created_at = excluded.created_at",
         params![
             &report_id,
             id,

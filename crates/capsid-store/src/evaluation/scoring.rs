@@ -7,7 +7,8 @@ use crate::db::row::joined;
 use crate::db::tx::Tx;
 use crate::evaluation::owners::{self, NodeOwnership, OWNERSHIP_COLUMNS};
 use crate::evaluation::owners::{owner_evidence, trust};
-use crate::evaluation::{evidence as report_evidence, voices, weighted_reports};
+use crate::evaluation::validation::{Validation, keep_proof, load_validation};
+use crate::evaluation::{voices, weighted_reports};
 use crate::nodes::reputation_days;
 use crate::{params, search};
 use capsid_model::problem::Result;
@@ -31,10 +32,11 @@ pub fn consensus(tx: &mut dyn Tx, id: &AssetId) -> Result<ConsensusTally> {
 pub fn evidence(tx: &mut dyn Tx, asset: &AssetRow, now: Time) -> Result<GdiInputs> {
     let id = &asset.asset_id;
     let reports = weighted_reports::load_others(tx, id)?;
-    let counted = weighted_reports::counted_reports(&reports);
-    let validation = weighted_reports::shown_validation(report_evidence::load_proof(tx, asset)?, &counted);
+    let with_reviews = weighted_reports::add_reviews(tx, id, &reports)?;
+    let counted = weighted_reports::counted_reports(&with_reviews);
+    let Validation { declared, shown: validation } = load_validation(tx, asset, &reports)?;
     let mut owners = OwnerEvidence::default();
-    let proofs = (asset.traits.proof, validation);
+    let proofs = (declared, validation);
     owner_evidence::add_reports(&mut owners, &counted, proofs, tx.trust().grades, now);
     owner_evidence::add_fetches(tx, &mut owners, id, now)?;
     owner_evidence::add_votes(tx, &mut owners, id)?;
@@ -111,6 +113,7 @@ fn other_owners(tx: &mut dyn Tx, id: &AssetId, reports: &[ReportVote]) -> Result
 /// Scores an asset anew, and moves it in the search when the score changed.
 pub fn rescore(tx: &mut dyn Tx, id: &AssetId, now: Time) -> Result<Option<Gdi>> {
     let Some(asset) = assets::get(tx, id)? else { return Ok(None) };
+    let asset = keep_proof(tx, asset)?;
     let evidence = evidence(tx, &asset, now)?;
     let score = gdi(&evidence, &tx.trust().belief);
     let trust = serde_json::to_string(&trust::load_trust(tx, &asset)?)

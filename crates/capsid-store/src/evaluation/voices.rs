@@ -3,10 +3,13 @@
 
 use crate::assets::id::AssetId;
 use crate::db::tx::Tx;
-use crate::evaluation::{decisions, reviews, weighted_reports};
+use crate::evaluation::owners::{self, outcomes};
+use crate::evaluation::weighted_reports::{self, WeightedReport};
+use crate::evaluation::{decisions, reviews};
 use capsid_model::problem::Result;
 use capsid_rules::evaluation::consensus::{ConsensusTally, ReportVote, count_owners, tally};
 use capsid_rules::evaluation::evidence_grade::EvidenceGrade;
+use capsid_rules::evaluation::owners::OwnerLevel;
 use capsid_rules::evaluation::report_evidence::counts_for_promotion;
 
 /// What is said of an asset.
@@ -15,7 +18,14 @@ pub struct AssetVoices {
     /// Oldest first.
     voices: Vec<AssetVoice>,
     /// What an arbiter said last, if one spoke.
-    pub arbiter: Option<bool>,
+    pub arbiter: Option<ArbiterVoice>,
+}
+
+/// What an arbiter said of an asset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ArbiterVoice {
+    pub passed: bool,
+    pub at: i64,
 }
 
 #[derive(Debug, Clone)]
@@ -34,19 +44,32 @@ pub fn load(tx: &mut dyn Tx, id: &AssetId) -> Result<AssetVoices> {
         if !report.is_current {
             continue;
         }
-        if report.grade == EvidenceGrade::Hub && report.vote.weight > 0.0 {
-            arbiter = Some(report.vote.ok);
+        if is_by_arbiter(tx, &report)? {
+            arbiter = Some(ArbiterVoice { passed: report.vote.ok, at: report.at });
         }
         voices.push(AssetVoice { at: report.at, grade: Some(report.grade), vote: report.vote });
     }
     for (at, vote) in decisions::votes(tx, id)? {
         voices.push(AssetVoice { at, grade: None, vote });
     }
-    for (at, vote) in reviews::votes(tx, id)? {
-        voices.push(AssetVoice { at, grade: Some(EvidenceGrade::Used), vote });
+    for review in reviews::load_as_reports(tx, id)?.into_iter().filter(|review| review.is_current) {
+        voices.push(AssetVoice { at: review.at, grade: Some(review.grade), vote: review.vote });
     }
     voices.sort_by_key(|voice| voice.at);
+    let decided = outcomes::find_current_outcome(tx, id)?;
+    let decided = decided.map(|outcome| ArbiterVoice { passed: outcome.passed, at: outcome.at });
+    // Reports come oldest first, so the last of them is at hand; whichever is later counts.
+    let arbiter = arbiter.into_iter().chain(decided).max_by_key(|voice| voice.at);
     Ok(AssetVoices { voices, arbiter })
+}
+
+/// Whether a report is that of an arbiter who ran the asset: the hub's runner, or an owner whom the operator appointed.
+fn is_by_arbiter(tx: &mut dyn Tx, report: &WeightedReport) -> Result<bool> {
+    if report.vote.weight <= 0.0 || report.grade < EvidenceGrade::Applied {
+        return Ok(false);
+    }
+    Ok(report.grade == EvidenceGrade::Hub
+        || owners::load_standing(tx, &report.vote.owner)?.level == OwnerLevel::Appointed)
 }
 
 /// Whether a report of a grade counts for a promotion. Below `fetched` only reports from before there were grades have a
@@ -59,6 +82,23 @@ impl AssetVoices {
     /// All of them together.
     pub fn tally(&self) -> ConsensusTally {
         tally(&self.votes(|_| true))
+    }
+
+    /// Whether some say that it works and others that it does not, and no arbiter has spoken.
+    pub fn is_disputed(&self) -> bool {
+        let tally = self.tally();
+        self.arbiter.is_none() && tally.passed > 0 && tally.failed() > 0
+    }
+
+    /// What speaks for and against an asset that is given out. A failure from before an arbiter passed it is settled; against
+    /// a later one the runner's own pass does not count, for it would outweigh whatever owners find afterwards.
+    pub fn unsettled(&self) -> Vec<ReportVote> {
+        let settled_until = self.arbiter.filter(|arbiter| arbiter.passed).map(|arbiter| arbiter.at);
+        let is_unsettled = |voice: &&AssetVoice| match voice.vote.ok {
+            true => voice.grade != Some(EvidenceGrade::Hub),
+            false => settled_until.is_none_or(|until| voice.at > until),
+        };
+        self.voices.iter().filter(is_unsettled).map(|voice| voice.vote.clone()).collect()
     }
 
     /// Those that count for a promotion, and the decisions.

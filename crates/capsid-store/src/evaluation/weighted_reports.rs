@@ -5,6 +5,7 @@ use crate::assets::id::AssetId;
 use crate::db::row::{row, select};
 use crate::db::tx::Tx;
 use crate::evaluation::owners::{self, NodeOwnership, OWNERSHIP_COLUMNS};
+use crate::evaluation::reviews;
 use crate::nodes::NodeRow;
 use crate::params;
 use capsid_model::problem::Result;
@@ -74,16 +75,7 @@ row! {
 /// others no more.
 pub fn load_others(tx: &mut dyn Tx, id: &AssetId) -> Result<Vec<WeightedReport>> {
     let policy = tx.trust().owners;
-    let publisher = tx.query_first::<NodeOwnership>(
-        crate::db::row::joined!(
-            " ",
-            "SELECT",
-            OWNERSHIP_COLUMNS,
-            "FROM assets a JOIN nodes n ON n.node_id = a.node_id WHERE a.asset_id = $1"
-        ),
-        params![id],
-    )?;
-    let Some(publisher) = publisher.map(|publisher| publisher.owner_key(&policy)) else {
+    let Some(publisher) = owners::find_publisher(tx, id)? else {
         return Ok(Vec::new());
     };
     let rows = tx.query_all::<ReportOfOther>(
@@ -111,6 +103,18 @@ pub fn load_others(tx: &mut dyn Tx, id: &AssetId) -> Result<Vec<WeightedReport>>
         }
     });
     Ok(reports.filter(|report| report.vote.owner != publisher).collect())
+}
+
+/// The reports of others with their reviews, which are reports of use, oldest first. An owner that reported has said more than in
+/// a review.
+pub fn add_reviews(tx: &mut dyn Tx, id: &AssetId, others: &[WeightedReport]) -> Result<Vec<WeightedReport>> {
+    let mut reports = others.to_vec();
+    let has_reported =
+        |owner: &str| others.iter().any(|report| report.vote.owner == owner && report.vote.weight > 0.0);
+    let reviews = reviews::load_as_reports(tx, id)?;
+    reports.extend(reviews.into_iter().filter(|review| !has_reported(&review.vote.owner)));
+    reports.sort_by_key(|report| report.at);
+    Ok(reports)
 }
 
 /// The reports that count among these: those with a weight, and one voice for each owner.

@@ -22,6 +22,8 @@ row! {
         pub body: String = "a.body",
         /// What the validation of the gene in its first bundle proves.
         gene_proof: Option<String> = "(SELECT g.proof FROM assets g WHERE g.asset_id = b.gene_id)",
+        /// Whether the validation passed without the change, by a report that counts or by the hub's runner.
+        is_shown_vacuous: bool = "CASE WHEN EXISTS (SELECT 1 FROM reports r WHERE r.asset_id = a.asset_id AND r.weight > 0 AND (r.control_bare = 1 OR r.control_base = 1)) OR EXISTS (SELECT 1 FROM runner_jobs j WHERE j.asset_id = a.asset_id AND j.outcome IN ('vacuous_empty', 'vacuous_base')) THEN 1 ELSE 0 END",
         bundle_has_event: bool = "CASE WHEN b.event_id IS NULL THEN 0 ELSE 1 END",
         /// Whether others reported or fetched it.
         pub has_evidence: bool = "CASE WHEN EXISTS (SELECT 1 FROM reports r WHERE r.asset_id = a.asset_id) OR EXISTS (SELECT 1 FROM fetches f WHERE f.asset_id = a.asset_id) THEN 1 ELSE 0 END",
@@ -140,7 +142,9 @@ pub(super) fn derived(asset: &AssetRow, source: &AssetSource, object: &Object) -
     let proven = match asset.asset_type {
         AssetType::Gene => proof(&strings(object, "validation")).0,
         AssetType::Capsule => {
-            source.gene_proof.as_deref().and_then(ProofLevel::parse).unwrap_or(asset.traits.proof)
+            let declared = source.gene_proof.as_deref().and_then(ProofLevel::parse);
+            let declared = declared.unwrap_or(asset.traits.proof);
+            if source.is_shown_vacuous { declared.min(ProofLevel::Vacuous) } else { declared }
         }
         AssetType::EvolutionEvent => ProofLevel::Absent,
     };

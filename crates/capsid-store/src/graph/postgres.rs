@@ -22,7 +22,7 @@ pub const TEXTS: GraphSql = GraphSql {
         "SELECT a.asset_id, a.status, a.trust_tier, a.card FROM assets a
         WHERE a.asset_id IN (SELECT decode(j.v, 'hex') FROM ",
         list!("$1"),
-        ")"
+        ") AND a.scan_version > 0"
     ),
     nodes: concat!(
         "SELECT n.node_id, n.name FROM nodes n WHERE n.node_id IN (SELECT j.v FROM ",

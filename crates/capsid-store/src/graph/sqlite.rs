@@ -4,7 +4,7 @@ use super::GraphSql;
 
 pub const TEXTS: GraphSql = GraphSql {
     assets: "SELECT a.asset_id, a.status, a.trust_tier, a.card FROM assets a
-        WHERE a.asset_id IN (SELECT unhex(j.value) FROM json_each($1) j)",
+        WHERE a.asset_id IN (SELECT unhex(j.value) FROM json_each($1) j) AND a.scan_version > 0",
     nodes: "SELECT n.node_id, n.name FROM nodes n WHERE n.node_id IN (SELECT j.value FROM json_each($1) j)",
     titles: "SELECT t.task_id, t.title, t.status FROM tasks t
         WHERE t.task_id IN (SELECT j.value FROM json_each($1) j)",

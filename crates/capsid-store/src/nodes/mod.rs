@@ -94,6 +94,12 @@ impl NodeRow {
         secret_stage(self.secret_state, self.presented_at.is_some(), self.keeps_secret, window_open)
     }
 
+    /// Whether anybody who is in its network may be the node: nobody owns it, and its client may never show a secret.
+    pub fn is_nobodys(&self) -> bool {
+        // A stage that depends on the window is none of a keyless node.
+        self.owner.is_none() && self.stage(0, Time(0)).is_keyless()
+    }
+
     /// Whether a request comes from the node's own network. A node of an older hub has none, and then belongs to whoever
     /// comes first, unless somebody owns it.
     pub fn is_from_network(&self, network: &Network) -> bool {

@@ -2,7 +2,7 @@
 
 use crate::assets::id::AssetId;
 use crate::db::tx::Tx;
-use crate::ledger::earnings;
+use crate::evaluation::rewards::held_rewards::{self, Earning, KeylessPay};
 use crate::ledger::{self, HUB, Transfer, TransferOutcome};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
@@ -14,6 +14,8 @@ pub struct AssetPrice {
     pub amount: i64,
     /// In thousandths of a percent.
     pub commission_milli: i64,
+    /// Whether what keyless nodes earn is held.
+    pub keyless: KeylessPay,
 }
 
 /// Something to be bought.
@@ -93,21 +95,28 @@ fn pay_seller(
 ) -> Result<()> {
     let hub_part = commission(price.amount, price.commission_milli);
     let earned = price.amount - hub_part;
-    let (from, to) = (ledger::node_account(node_id), ledger::node_account(&item.publisher));
+    let from = ledger::node_account(node_id);
     let reference = reference(node_id, &item.asset_id);
     let fee = format!("{reference}:commission");
     // Where the hub keeps all, its part is what says that the asset is paid for.
     let fee = if earned == 0 { &reference } else { &fee };
-    let parts = [
-        Transfer { reference: &reference, kind: "sale", from: &from, to: &to, amount: earned },
-        Transfer { reference: fee, kind: "commission", from: &from, to: HUB, amount: hub_part },
-    ];
-    for part in parts.into_iter().filter(|part| part.amount > 0) {
-        let moved = ledger::transfer(tx, part, now)?;
-        if moved != TransferOutcome::Done {
-            let what = format!("`{}` could not be paid for by {node_id}: {moved:?}.", part.reference);
-            return Err(crate::damaged(what));
+    let sale = Earning {
+        node_id: &item.publisher,
+        from: &from,
+        source: "sale",
+        reference: &reference,
+        amount: earned,
+    };
+    held_rewards::pay_or_hold(tx, sale, price.keyless, now)?;
+    if hub_part == 0 {
+        return Ok(());
+    }
+    let fee = Transfer { reference: fee, kind: "commission", from: &from, to: HUB, amount: hub_part };
+    match ledger::transfer(tx, fee, now)? {
+        TransferOutcome::Done => Ok(()),
+        moved => {
+            let what = format!("`{}` could not be paid for by {node_id}: {moved:?}.", fee.reference);
+            Err(crate::damaged(what))
         }
     }
-    earnings::record_earning(tx, &to, "sale", earned, now)
 }

@@ -149,12 +149,12 @@ fn stretch(
     let (status, kind) = (status.as_str(), kind.as_str());
     let rows: Vec<(FacetColumns, bool)> = match (&filter.node_id, &filter.chain_id) {
         (Some(node), chain) => tx.query_all("SELECT asset_type, category, proof, card, CASE WHEN status = $2 AND asset_type = $3
-                AND trust_tier <> 'delisted' AND ($4 IS NULL OR chain_id = $4) THEN 1 ELSE 0 END FROM (
+                AND trust_tier <> 'delisted' AND scan_version > 0 AND ($4 IS NULL OR chain_id = $4) THEN 1 ELSE 0 END FROM (
                 SELECT * FROM assets WHERE node_id = $1 ORDER BY seq DESC LIMIT $5) a", params![node, status, kind, chain, LOOKED_AT])?,
         (None, Some(chain)) => tx.query_all("SELECT asset_type, category, proof, card, CASE WHEN status = $2 AND asset_type = $3
-                AND trust_tier <> 'delisted' THEN 1 ELSE 0 END FROM (
+                AND trust_tier <> 'delisted' AND scan_version > 0 THEN 1 ELSE 0 END FROM (
                 SELECT * FROM assets WHERE chain_id = $1 LIMIT $4) a", params![chain, status, kind, LOOKED_AT])?,
-        (None, None) => tx.query_all("SELECT asset_type, category, proof, card, CASE WHEN trust_tier <> 'delisted' THEN 1 ELSE 0 END FROM (
+        (None, None) => tx.query_all("SELECT asset_type, category, proof, card, CASE WHEN trust_tier <> 'delisted' AND scan_version > 0 THEN 1 ELSE 0 END FROM (
                 SELECT * FROM assets WHERE status = $1 AND asset_type = $2 ORDER BY seq DESC LIMIT $3) a", params![status, kind, LOOKED_AT])?,
     };
     let all = rows.len() as i64;

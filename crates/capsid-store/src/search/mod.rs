@@ -240,9 +240,10 @@ fn add(assets: &mut Vec<ListedAsset>, more: Vec<ListedAsset>) {
     assets.extend(more.into_iter().filter(|listed| !known.contains(&listed.asset.seq)));
 }
 
-/// Loads assets and leaves out those that are in another state or not to be shown.
+/// Loads assets and leaves out those that are in another state, not to be shown or not scanned yet.
 fn load_hits(tx: &mut dyn Tx, seqs: &[i64], status: AssetStatus) -> Result<Vec<ListedAsset>> {
     let mut assets = list::by_seq(tx, seqs)?;
     assets.retain(|listed| listed.asset.status == status && listed.asset.trust_tier != "delisted");
+    assets.retain(|listed| listed.asset.is_scanned());
     Ok(assets)
 }

@@ -1,5 +1,7 @@
 //! What the records of a meta-chain say: lengths and heads of conversations, and rotations of keys.
 
+use crate::key_set::KeySet;
+use crate::public_key::PublicKey;
 use capsid_model::Value;
 use std::collections::BTreeMap;
 
@@ -13,8 +15,12 @@ pub struct MetaLog {
 #[derive(Debug, Clone)]
 enum MetaFact {
     Heads(Vec<RecordedHead>),
-    /// The fingerprint of a key that is not used any more.
-    Retired(String),
+    /// A key that gave way to another, as the third says.
+    Rotation {
+        old: PublicKey,
+        new: PublicKey,
+        signer: String,
+    },
 }
 
 /// A conversation as it was when it was recorded.
@@ -49,9 +55,11 @@ impl MetaLog {
                 let open = open.map(|one| RecordedHead { is_open: true, ..one });
                 MetaFact::Heads(seal.into_iter().chain(open).collect())
             }
-            // Only its owner retires a key.
-            Some("key_rotation") if signer.is_some() && result["old_public_key"].as_str() == signer => {
-                MetaFact::Retired(signer.unwrap_or_default().chars().take(16).collect())
+            Some("key_rotation") => {
+                let key = |name: &str| PublicKey::from_hex(result[name].as_str()?).ok();
+                let keys = key("old_public_key").zip(key("new_public_key")).zip(signer);
+                let Some(((old, new), signer)) = keys else { return };
+                MetaFact::Rotation { old, new, signer: signer.to_owned() }
             }
             _ => return,
         };
@@ -63,12 +71,13 @@ impl MetaLog {
         let heads = self.facts.iter().filter(move |(position, _)| *position < good);
         heads.flat_map(|(_, fact)| match fact {
             MetaFact::Heads(heads) => heads.as_slice(),
-            MetaFact::Retired(_) => &[],
+            MetaFact::Rotation { .. } => &[],
         })
     }
 
-    /// The keys that were retired by the records before a position, by fingerprint, with what they may have signed.
-    pub fn retired(&self, good: u64) -> BTreeMap<String, RetiredLimits> {
+    /// The keys that were retired by the records before a position, by fingerprint, with what they may have signed. The
+    /// first rotation of a key counts: a thief of it can seal others behind it.
+    pub fn retired(&self, good: u64, keys: &KeySet) -> BTreeMap<String, RetiredLimits> {
         let mut limits = RetiredLimits::new();
         let mut retired = BTreeMap::new();
         for (position, fact) in self.facts.iter().filter(|(position, _)| *position < good) {
@@ -79,15 +88,23 @@ impl MetaLog {
                         *limit = one.count.max(*limit);
                     }
                 }
-                MetaFact::Retired(fingerprint) => {
+                MetaFact::Rotation { old, new, signer } if can_retire(keys, (old, new), signer) => {
                     let mut limits = limits.clone();
                     limits.insert((super::META.to_owned(), super::META.to_owned()), position + 1);
-                    retired.entry(fingerprint.clone()).or_insert(limits);
+                    retired.entry(old.fingerprint()).or_insert(limits);
                 }
+                MetaFact::Rotation { .. } => {}
             }
         }
         retired
     }
+}
+
+/// A key names its successor. Where it is not there any more the successor does, if it is trusted no less: else a stranger
+/// could retire a key.
+fn can_retire(keys: &KeySet, (old, new): (&PublicKey, &PublicKey), signer: &str) -> bool {
+    let trust = |key: &PublicKey| keys.iter().find(|one| one.key == *key).map(|one| one.origin);
+    signer == old.hex() || (signer == new.hex() && trust(new) >= trust(old))
 }
 
 fn head([tool, session, count]: [&Value; 3], head: &Value) -> Option<RecordedHead> {

@@ -146,7 +146,7 @@ impl<'a> Collector<'a> {
         let good_meta = reading.meta.as_ref().and_then(ReadChain::checked).map_or(0, |meta| {
             let mut evidence =
                 ChainEvidence::from_records(META.to_owned(), reading.place, true, &meta.records, true);
-            limit(&mut evidence, &reading.log.retired(u64::MAX), &[(META, META)]);
+            limit(&mut evidence, &reading.log.retired(u64::MAX, keys), &[(META, META)]);
             first_refused(&evidence, policy).unwrap_or_else(|| evidence.good())
         });
         let mut expected: BTreeMap<(String, String), Vec<Expectation>> = BTreeMap::new();
@@ -164,7 +164,7 @@ impl<'a> Collector<'a> {
             expected.entry((one.tool.clone(), one.session.clone())).or_default().push(expectation);
         }
         let evidence = VerdictEvidence { has_claims: true, ..VerdictEvidence::default() };
-        let retired = reading.log.retired(good_meta);
+        let retired = reading.log.retired(good_meta, keys);
         Self { reading, keys, policy, only, good_meta, retired, expected, evidence }
     }
 

@@ -5,6 +5,7 @@ use super::kill::message;
 use crate::common::bundle::Bundle;
 use crate::common::program;
 use capsid_testkit::hub::ask;
+use capsid_testkit::postgres::TestPostgres;
 use capsid_testkit::program::{ProgramOutput, TestProgram, assert_status};
 use capsid_testkit::rounds::{rounds, seeded_rng, size};
 use capsid_testkit::wait;
@@ -168,4 +169,40 @@ fn writes_are_taken_again_after_a_full_disk_that_also_held_the_log() {
 #[test]
 fn a_disk_that_is_nearly_full_keeps_what_is_left() {
     fill_and_free("[limits]\\nmin_free_bytes = 4000000\\n", true);
+}
+
+/// The database is elsewhere, so nothing has to be refused: only lines of the log are dropped.
+#[test]
+fn a_full_disk_that_holds_the_log_refuses_nothing_where_the_database_is_postgresql() {
+    let database = TestPostgres::empty_database();
+    let settings = format!("[database]\\nurl = \"{}\"\\n[limits]\\nmin_free_bytes = 0\\n", database.url);
+    let program = program();
+    let hub = SmallDisk::start(&program, &settings, true);
+    let mut acknowledged = 0;
+    let mut publish = |some: u64| {
+        for _ in 0..some {
+            acknowledged += 1;
+            let (status, body) = hub.publish(acknowledged);
+            assert_eq!(status, 200, "{body}");
+        }
+    };
+    for _ in 0..rounds(2, 20) {
+        publish(5);
+        hub.fill();
+        wait::until("lines of the log are dropped", Duration::from_secs(30), || {
+            publish(1);
+            hub.get("/health").1.contains(r#""log":"degraded""#)
+        });
+        publish(10);
+        hub.free();
+        wait::until("the log is written again", Duration::from_secs(30), || {
+            publish(1);
+            hub.get("/health").1.contains(r#""log":"ok""#)
+        });
+    }
+    for n in 1..=acknowledged {
+        let path = format!("/a2a/assets/{}", Bundle::new(n).capsule_id());
+        assert_eq!(hub.get(&path).0, 200, "the acknowledged bundle {n} is gone");
+    }
+    assert_status(0, &hub.fsck(&program));
 }

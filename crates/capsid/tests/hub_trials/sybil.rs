@@ -5,6 +5,7 @@ use crate::common::bundle::Bundle;
 use crate::common::{Scratch, program};
 use capsid_model::{Value, json};
 use capsid_testkit::hub::{HubProcess, ask_with};
+use capsid_testkit::program::assert_status;
 use capsid_testkit::wait;
 use std::time::Duration;
 
@@ -20,12 +21,22 @@ const LIMIT: Duration = Duration::from_secs(60);
 
 #[test]
 fn junk_of_free_nodes_is_not_promoted_and_not_found_on_a_public_hub() {
-    attack("public");
+    attack("public", Scratch::sqlite());
 }
 
 #[test]
 fn junk_that_strangers_report_blindly_is_not_promoted_and_not_found_on_a_private_hub() {
-    attack("private");
+    attack("private", Scratch::sqlite());
+}
+
+#[test]
+fn junk_of_free_nodes_is_not_promoted_and_not_found_on_a_public_hub_with_postgresql() {
+    attack("public", Scratch::postgres());
+}
+
+#[test]
+fn junk_that_strangers_report_blindly_is_not_promoted_on_a_private_hub_with_postgresql() {
+    attack("private", Scratch::postgres());
 }
 
 /// Somebody in a network of its own, as the proxy in front of the hub names it.
@@ -76,13 +87,13 @@ impl<'h> Stranger<'h> {
     }
 }
 
-fn attack(profile: &str) {
+fn attack(profile: &str, scratch: Scratch) {
     let settings = format!(
         "[server]\nprofile = \"{profile}\"\ntrusted_proxies = [\"127.0.0.0/8\"]\n[promotion]\ninterval_seconds = 1\n\
          [validation]\nrunner = \"on\"\nrunner_token = \"{TOKEN}\"\n"
     );
-    let scratch = Scratch::sqlite().with(&settings);
-    let hub = HubProcess::start(&program(), &scratch.place);
+    let (program, scratch) = (program(), scratch.with(&settings));
+    let hub = HubProcess::start(&program, &scratch.place);
     let honest: Vec<Bundle> = (0..HONEST).map(honest_bundle).collect();
     let junk: Vec<Bundle> = (0..JUNK).map(junk_bundle).collect();
     for (n, bundle) in (0_u64..).zip(&honest) {
@@ -115,6 +126,7 @@ fn attack(profile: &str) {
     }
     look_for_junk(&mut reader, &honest, &junk);
     assert_eq!(hub.stop(), Some(0));
+    assert_status(0, &scratch.place.run(&program, &["fsck"]));
 }
 
 /// No search of a client shows junk, and each first page is full.

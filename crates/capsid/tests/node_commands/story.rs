@@ -141,6 +141,9 @@ fn what_one_publishes_the_other_finds_fetches_and_judges() {
     let publisher = format!("{} ({reputation:.0})", ann.id());
     assert!(row.contains("reference") && row.contains(&publisher), "{shown}");
     assert!(shown.stdout.contains(&format!("  {capsule}\n")), "{shown}");
+    // What the publisher declares is called so, and the hub says that nobody else has tried it.
+    assert!(row.contains("0.85 x 3") && shown.stdout.contains("declared"), "{shown}");
+    assert!(shown.stdout.contains("hub: Not tested by anyone else."), "{shown}");
     assert!(shown.stderr.contains("did not leave: [REDACTED] was sent instead"), "{shown}");
     let word = bundle.capsule["summary"].as_str().unwrap().split(' ').nth(3).unwrap();
     for form in ["--text", "--meaning"] {

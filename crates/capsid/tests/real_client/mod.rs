@@ -13,6 +13,7 @@ mod memory;
 mod proxy_tasks;
 mod recall;
 mod relay;
+mod reuse_choice;
 mod tasks;
 
 use crate::common::program;

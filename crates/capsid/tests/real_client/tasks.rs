@@ -48,7 +48,7 @@ const CAPSULE: &str = include_str!("bundle/capsule.json");
 const EVENT: &str = include_str!("bundle/event.json");
 
 /// Where the client notes what it is at.
-const NOTES: &str = "work/memory/evolution/evolution_solidify_state.json";
+pub const NOTES: &str = "work/memory/evolution/evolution_solidify_state.json";
 
 #[test]
 fn the_real_client_claims_and_completes_a_task() {
@@ -90,14 +90,14 @@ fn story(options: &[&str]) {
 }
 
 /// A bounty that somebody offers.
-struct Offer {
+pub struct Offer {
     session: String,
     bounty: String,
     task: String,
 }
 
 impl Offer {
-    fn post(hub: &Hub<'_>) -> Self {
+    pub fn post(hub: &Hub<'_>) -> Self {
         let login = json!({"email": "ann@example.org", "password": "correct horse"});
         let session = text(&hub.post("/auth/register", None, &login), "token");
         let wanted =
@@ -180,7 +180,7 @@ fn something_helps(hub: &Hub<'_>) {
 }
 
 /// A repository with a fault, and what its agent remembers: one gene, and that it helped once.
-fn has_experience(solver: &Evolver) {
+pub fn has_experience(solver: &Evolver) {
     let parsed = |text: &str| serde_json::from_str::<Value>(text).unwrap();
     for (path, text) in [
         ("src/orders.js", BEFORE.to_owned()),

@@ -16,6 +16,8 @@ mod shared_database;
 mod signing_service;
 mod story;
 mod verify;
+mod viewer;
+mod viewer_page;
 
 use capsid_testkit::program::{ProgramOutput, assert_status};
 use capsid_testkit::trail_user::{SESSION, TrailUser};

@@ -41,7 +41,7 @@ afterEach(() => void vi.unstubAllGlobals());
 
 /** What the program says, in the words of the page. */
 function expected(chain: string, expectedVerdict: ChainVerdict): Partial<Verdict> {
-	const signers = { pinned: 0, own: 0, bundled: 0, unknown: 0 };
+	const signers = { pinned: 0, own: 0, retired: 0, known: 0, bundled: 0, unknown: 0 };
 	for (const [, count, trust] of expectedVerdict.signers) signers[trust] += count;
 	const fault = expectedVerdict.class ?? (expectedVerdict.contradiction === null ? null : 'contradiction');
 	const position = expectedVerdict.broken_at ?? expectedVerdict.total;

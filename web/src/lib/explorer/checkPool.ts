@@ -1,10 +1,10 @@
 import type { Slices } from './slices';
-import { Verifier } from './verifier';
+import { Verifier, type KeyInput } from './verifier';
 
 /** What a check worker is told. The buffer goes there and comes back. */
 export type CheckRequest =
 	| { module: WebAssembly.Module }
-	| { keys: [string, string][] }
+	| { keys: KeyInput[] }
 	| { words: string }
 	| { seq: number; work: 'check' | 'search'; buffer: ArrayBuffer; length: number };
 export interface CheckResponse {
@@ -23,7 +23,7 @@ export interface ChunkResult {
 export interface CheckPool {
 	/** How many chunks may be under way at once. */
 	readonly width: number;
-	setKeys(keys: [string, string][]): void;
+	setKeys(keys: KeyInput[]): void;
 	setWords(words: string): void;
 	run(work: 'check' | 'search', buffer: ArrayBuffer, length: number): Promise<ChunkResult>;
 	close(): void;
@@ -59,7 +59,7 @@ export class WorkerPool implements CheckPool {
 		}
 	}
 
-	setKeys(keys: [string, string][]): void {
+	setKeys(keys: KeyInput[]): void {
 		for (const worker of this.workers) this.#send(worker, { keys });
 	}
 
@@ -103,7 +103,7 @@ export class LocalPool implements CheckPool {
 		private readonly slices: Slices
 	) {}
 
-	setKeys(keys: [string, string][]): void {
+	setKeys(keys: KeyInput[]): void {
 		this.verifier.setKeys(keys);
 	}
 

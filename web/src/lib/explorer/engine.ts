@@ -1,5 +1,3 @@
-import { at, parse } from './exactJson';
-import { unhex } from '$lib/seal/hex';
 import { pqCheck } from '$lib/seal/pq';
 import type {
 	Bundle,
@@ -30,7 +28,8 @@ import { checkPostQuantum, ScannedChain, type ScanTools } from './scannedChain';
 import { listRecords, searchRecords, sortByTime, type PositionedRecord } from './search';
 import { ClosedError, Slices } from './slices';
 import { summarizeUse } from './useSpans';
-import { Verifier, type Index, type RowChecks, type WholeRecord } from './verifier';
+import { readLocalKeys, NO_KEYS } from './localKeys';
+import { Verifier, type Index, type KeyInput, type RowChecks, type WholeRecord } from './verifier';
 
 /** The name that the meta-chain goes by, unless a chain of the bundle has it. */
 export const META = 'meta';
@@ -87,21 +86,22 @@ class PageEngine implements Engine {
 		const heads =
 			local.isHome || files.has('heads.json') === false ? null : await readText(files, 'heads.json');
 		const headsFault = heads === null ? null : this.verifier.setHeads(heads);
+		const homeFault = local.isHome ? await this.takeHome(files) : null;
 		const chains = new Map<string, ScannedChain>();
 		for (const listed of index.chains) {
 			if (!chains.has(listed.id))
 				chains.set(listed.id, new ScannedChain(listed.id, `${listed.id}.json`, listed, listed.claim));
 		}
-		const named: [string, string][] = [
-			...index.keys.map((key): [string, string] => [key, 'bundled']),
+		const named: KeyInput[] = [
+			...index.keys.map((key): KeyInput => [key, 'bundled', null]),
 			...local.keys,
-			...(wishes.own ?? []).map((key): [string, string] => [key, 'own'])
+			...(wishes.own ?? []).map((key): KeyInput => [key, 'own', null])
 		];
 		// A fingerprint pins every key here that begins with it.
 		const pins = pinned.flatMap((pin) =>
 			pin.length === 64 ? [pin] : named.map(([key]) => key).filter((key) => key.startsWith(pin))
 		);
-		const keys: [string, string][] = [...named, ...pins.map((pin): [string, string] => [pin, 'pinned'])];
+		const keys: KeyInput[] = [...named, ...pins.map((pin): KeyInput => [pin, 'pinned', null])];
 		const known = this.verifier.setKeys(keys);
 		const pool = this.shared ?? new LocalPool(this.verifier, new Slices(SLICE_MS, stop.signal));
 		pool.setKeys(keys);
@@ -129,10 +129,11 @@ class PageEngine implements Engine {
 				meta,
 				require: wishes.require ?? defaultRequirement(local.isHome || wishes.own !== undefined, hasPinned),
 				isExplicit: wishes.require !== undefined,
-				isHome: local.isHome,
 				noted: wishes.metaHeads ?? [],
 				unlisted,
-				unreadableFiles: headsFault === null ? [] : [['heads.json', headsFault]]
+				unreadableFiles: Object.entries({ 'heads.json': headsFault, 'home.json': homeFault }).filter(
+					(one): one is [string, string] => one[1] !== null
+				)
 			},
 			stop
 		};
@@ -270,6 +271,12 @@ class PageEngine implements Engine {
 	close(): void {
 		this.leave();
 		this.shared?.close();
+	}
+
+	/** Takes what the program knows of the home beside its records. Returns what is wrong with it. */
+	private async takeHome(files: BundleFiles): Promise<string | null> {
+		const home = await readText(files, 'home.json');
+		return home === null ? 'it is not there' : this.verifier.setHome(home);
 	}
 
 	private leave(): void {
@@ -419,35 +426,6 @@ async function readBundle(files: BundleFiles, verifier: Verifier): Promise<Index
 		const why = problem instanceof Error ? problem.message : String(problem);
 		throw new EngineError('no_bundle', `index.json is not the index of a bundle: ${why}`);
 	}
-}
-
-interface LocalKeys {
-	keys: [string, string][];
-	pq: Uint8Array | null;
-	isHome: boolean;
-	/** The names of the files, where the viewer lists them. */
-	files: string[] | null;
-}
-
-const NO_KEYS: LocalKeys = { keys: [], pq: null, isHome: false, files: null };
-
-/** The keys that this machine knows: its own, those its user pinned, and its post-quantum key where it has one. */
-async function readLocalKeys(files: BundleFiles): Promise<LocalKeys> {
-	const known = parse((await readText(files, 'keys.json')) ?? '{}');
-	const own = at(known, 'own');
-	const pinned = at(known, 'pinned');
-	const pq = at(known, 'pq');
-	const keys: [string, string][] = typeof own === 'string' ? [[own, 'own']] : [];
-	for (const pin of Array.isArray(pinned) ? pinned : [])
-		if (typeof pin === 'string') keys.push([pin, 'pinned']);
-	const listed = at(known, 'files');
-	const isHome = at(known, 'place') === 'home';
-	return {
-		keys,
-		pq: typeof pq === 'string' ? unhex(pq, 1952) : null,
-		isHome,
-		files: Array.isArray(listed) && !isHome ? listed.filter((name) => typeof name === 'string') : null
-	};
 }
 
 function summarizeChain({ id, listed, claim }: ScannedChain): ChainSummary {

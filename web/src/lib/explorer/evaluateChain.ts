@@ -9,7 +9,6 @@ export interface EvaluationInput {
 	meta: ScannedChain | null;
 	require: string;
 	isExplicit: boolean;
-	isHome: boolean;
 	noted: [count: number, hash: string][];
 	unlisted: string[];
 	unreadableFiles: [file: string, why: string][];
@@ -45,6 +44,7 @@ function evaluate(input: EvaluationInput, chains: ScannedChain[], only: string |
 		chain
 	]);
 	const wanted = verifier.wanted();
+	wanted['meta'] = [...(wanted['meta'] ?? []), ...input.noted.map(([count]) => count)];
 	const hashes = (chain: ScannedChain, counts: number[]) =>
 		Object.fromEntries(
 			counts.flatMap((count): [number, string][] => {
@@ -56,7 +56,6 @@ function evaluate(input: EvaluationInput, chains: ScannedChain[], only: string |
 		require: input.require,
 		is_explicit: input.isExplicit,
 		only,
-		is_home: input.isHome,
 		missing: all.filter(([, chain]) => chain.isMissing).map(([id]) => id),
 		unreadable: Object.fromEntries(
 			all.flatMap(([id, { stopped, isMissing }]) => (stopped === null || isMissing ? [] : [[id, stopped]]))

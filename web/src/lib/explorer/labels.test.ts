@@ -15,7 +15,7 @@ const verdict: Verdict = {
 	signaturesChecked: 1200,
 	brokenAt: null,
 	faults: [],
-	signers: { pinned: 1200, own: 0, bundled: 0, unknown: 0 },
+	signers: { pinned: 1200, own: 0, retired: 0, known: 0, bundled: 0, unknown: 0 },
 	notes: []
 };
 

@@ -34,6 +34,18 @@ export const TRUST_LABELS: Record<Trust, StatusLabel> = {
 		name: 'own key',
 		explained: 'This is the key of the machine that shows this page.'
 	},
+	retired: {
+		tone: 'accent',
+		sign: '○',
+		name: 'retired key',
+		explained: 'This was the key of this machine until another took its place. It counts up to that record.'
+	},
+	known: {
+		tone: 'info',
+		sign: '◈',
+		name: 'known key',
+		explained: 'This machine knows the key. Nobody vouched for its owner: compare it and pin it.'
+	},
 	bundled: {
 		tone: 'warn',
 		sign: '◇',
@@ -123,8 +135,15 @@ export function describeLevel(
 }
 
 function describeChecked({ length, signers }: Verdict): string {
-	const whose = signers.pinned > 0 ? 'keys that you pinned' : 'the key of this machine';
-	return `${formatPlural(length, 'record')} checked, signed by ${whose}.`;
+	const owners: [Trust[], string][] = [
+		[['own', 'retired'], 'keys of this machine'],
+		[['pinned'], 'keys that you pinned'],
+		[['known'], 'keys that this machine knows']
+	];
+	const whose = owners
+		.filter(([trusts]) => trusts.some((trust) => signers[trust] > 0))
+		.map(([, name]) => name);
+	return `${formatPlural(length, 'record')} checked, signed by ${whose.join(' and ') || 'nobody'}.`;
 }
 
 /** A level in one word, beside a finding. */

@@ -19,6 +19,21 @@ describe('the page comes to the verdict of the table', () => {
 		expect(table.cases.length * POLICIES.length).toBe(432);
 	});
 
+	it.each([1, -1])('and a noted head of the meta-chain that is there changes nothing (%i)', async (from) => {
+		const files = applyEdits([]);
+		const meta = JSON.parse(files['meta.json'] ?? '') as { capsules: { hash: string }[] };
+		const count = from < 0 ? meta.capsules.length : from;
+		const head = `${count}:${meta.capsules[count - 1]?.hash}`;
+		const levels: string[] = [];
+		for (const noted of [null, head]) {
+			const engine = createTestEngine();
+			await engine.open({ kind: 'page', files }, [], toRequest('own', noted));
+			levels.push((await engine.evaluate()).level);
+			engine.close();
+		}
+		expect(levels[1]).toBe(levels[0]);
+	});
+
 	it.each(table.cases)('$name', async ({ edits, meta_head: metaHead, expected }) => {
 		const files = applyEdits(edits);
 		const actual: Record<string, unknown> = {};

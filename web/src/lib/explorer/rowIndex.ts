@@ -1,7 +1,7 @@
 import type { RecordMarks, TimelineRow, Trust } from './types';
 import type { CheckedRow } from './verifier';
 
-const TRUSTS: Trust[] = ['unknown', 'bundled', 'own', 'pinned'];
+export const TRUSTS: Trust[] = ['unknown', 'bundled', 'known', 'own', 'retired', 'pinned'];
 /** Bits of the marks of a record. */
 const HASH = 1;
 const LINK = 2;
@@ -36,10 +36,10 @@ function createColumns(room: number) {
 		output: new Uint32Array(room),
 		duration: new Uint32Array(room),
 		request: new Uint32Array(room),
-		type: new Uint16Array(room),
-		tool: new Uint16Array(room),
-		status: new Uint16Array(room),
-		signer: new Uint16Array(room),
+		type: new Uint32Array(room),
+		tool: new Uint32Array(room),
+		status: new Uint32Array(room),
+		signer: new Uint32Array(room),
 		marks: new Uint8Array(room),
 		flags: new Uint8Array(room),
 		hash: new Uint8Array(32 * room)
@@ -68,9 +68,9 @@ export class RowIndex {
 		columns.offset[at] = offset;
 		columns.length[at] = length;
 		columns.time[at] = Number.isNaN(time) ? (at > 0 ? (columns.time[at - 1] ?? 0) : 0) : time;
-		columns.input[at] = facets[6];
-		columns.output[at] = facets[7];
-		columns.duration[at] = facets[8];
+		columns.input[at] = clamp(facets[6]);
+		columns.output[at] = clamp(facets[7]);
+		columns.duration[at] = clamp(facets[8]);
 		columns.request[at] = this.requests.add(facets[4]);
 		columns.type[at] = texts.add(facets[0] || 'unknown');
 		columns.tool[at] = texts.add(facets[1]);
@@ -108,7 +108,7 @@ export class RowIndex {
 		const { columns, texts } = this;
 		const flags = columns.flags[position] ?? 0;
 		const time = columns.time[position] ?? 0;
-		const text = (column: Uint16Array) => texts.texts[column[position] ?? 0] ?? '';
+		const text = (column: Uint32Array) => texts.texts[column[position] ?? 0] ?? '';
 		return {
 			chain,
 			position,
@@ -198,6 +198,11 @@ export class RowIndex {
 	}
 }
 
+/** A number as a column holds it: a larger one would begin again at 0. */
+function clamp(number: number): number {
+	return Math.min(number, 0xffff_ffff);
+}
+
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
 function writeHash(column: Uint8Array, at: number, hash: string): boolean {
@@ -207,8 +212,7 @@ function writeHash(column: Uint8Array, at: number, hash: string): boolean {
 	return true;
 }
 
-/** The page knows four words for trust; a key that the home knows or retired is one of the home's. */
+/** The trust of a key by its origin, which is the same word. */
 export function toTrust(origin: string): Trust {
-	if (origin === 'bundled' || origin === 'pinned' || origin === 'unknown') return origin;
-	return 'own';
+	return TRUSTS.find((trust) => trust === origin) ?? 'unknown';
 }

@@ -4,7 +4,7 @@ import type { CheckPool } from './checkPool';
 import type { BundleFiles } from './files';
 import { toMetaEntry, type MetaEntry } from './metaCompare';
 import { RecordScanner, Unreadable } from './recordScanner';
-import { RowIndex, toTrust } from './rowIndex';
+import { RowIndex, TRUSTS, toTrust } from './rowIndex';
 import { RowPreview } from './rowPreview';
 import { ClosedError } from './slices';
 import type { ChainStats, Progress, RecordProblem, TimelineRow, Trust, Verdict } from './types';
@@ -261,7 +261,7 @@ export class ScannedChain {
 	verdict(): Omit<Verdict, 'level' | 'reason' | 'findings' | 'require' | 'position'> {
 		const folded = this.folded;
 		const faults = this.listFaults();
-		const signers: Record<Trust, number> = { pinned: 0, own: 0, bundled: 0, unknown: 0 };
+		const signers = Object.fromEntries(TRUSTS.map((trust) => [trust, 0])) as Record<Trust, number>;
 		for (const [count, trust] of Object.values(folded?.signers ?? {})) signers[toTrust(trust)] += count;
 		return {
 			chain: this.id,

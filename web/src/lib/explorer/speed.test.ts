@@ -1,5 +1,6 @@
 /** Correctness on a long chain. `CAPSID_SPEED=100000` makes it longer and prints how long each step took. */
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
+import type { Progress } from './types';
 import { createTestEngine } from '../../../tests/helpers/testEngine';
 import { generatedBundle } from '../../../tests/helpers/generatedBundle';
 
@@ -80,6 +81,28 @@ it(
 		engine.close();
 	}
 );
+
+it('5,000 records are counted while they are checked', { timeout: 60_000 }, async () => {
+	const records = 5000;
+	const engine = createTestEngine();
+	await engine.open({ kind: 'page', files: generatedBundle(records) }, []);
+	// A slow machine: a moment for a report has come whenever somebody looks at the clock.
+	let now = 0;
+	const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += 101));
+	const reports: Progress[] = [];
+	const verdict = await engine.verify('codex-big', (progress) => reports.push(progress));
+	clock.mockRestore();
+	expect(verdict).toMatchObject({ checked: records, length: records });
+	expect(reports.length).toBeGreaterThan(20);
+	const grows = (numbers: number[]) => expect(numbers).toEqual([...numbers].sort((a, b) => a - b));
+	grows(reports.map(({ done }) => done));
+	grows(reports.map(({ bytes }) => bytes));
+	expect(new Set(reports.map(({ done }) => done)).size).toBe(reports.length);
+	expect(reports.every(({ chain, total }) => chain === 'codex-big' && total === records)).toBe(true);
+	expect(reports[0]?.done).toBeLessThan(records / 10);
+	expect(reports.at(-1)?.done).toBeGreaterThan(records * 0.9);
+	engine.close();
+});
 
 it('work stops after the engine is closed', { timeout: 60_000 }, async () => {
 	const engine = createTestEngine();

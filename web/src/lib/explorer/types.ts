@@ -14,8 +14,8 @@ export type BundleSource =
 	/** The bundle that is embedded in this page: file names to their text. */
 	| { kind: 'page'; files: Record<string, string> };
 
-/** How much a key is trusted: pinned by the reader, only named by the bundle, or not known at all. */
-export type Trust = 'pinned' | 'own' | 'bundled' | 'unknown';
+/** How much a key is trusted, in the words of the command line; `unknown` where nobody has the key. */
+export type Trust = 'pinned' | 'own' | 'retired' | 'known' | 'bundled' | 'unknown';
 
 export interface SignerKey {
 	fingerprint: string;

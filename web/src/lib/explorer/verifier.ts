@@ -9,6 +9,7 @@ interface Exports {
 	capsid_hash(): void;
 	capsid_set_index(): void;
 	capsid_set_heads(): void;
+	capsid_set_home(): void;
 	capsid_set_keys(): void;
 	capsid_set_words(): void;
 	capsid_check(): void;
@@ -88,7 +89,6 @@ export interface VerdictQuestion {
 	is_explicit: boolean;
 	/** One chain alone, and the meta-chain. */
 	only: string | null;
-	is_home: boolean;
 	missing: string[];
 	unreadable: Record<string, string>;
 	at: Record<string, Record<number, string>>;
@@ -128,6 +128,9 @@ export interface FoldedChain {
 	contradiction: string | null;
 }
 
+/** A key that signatures are checked with, and its place among the home's own ones. */
+export type KeyInput = [hex: string, origin: string, epoch: number | null];
+
 export type VerifierKey = [hex: string, fingerprint: string, origin: string, isOwn: boolean];
 
 const encoder = new TextEncoder();
@@ -158,8 +161,13 @@ export class Verifier {
 		return JSON.parse(this.#text('capsid_set_heads', encoder.encode(text))) as string | null;
 	}
 
+	/** Takes what the program collected of the home. Returns what is wrong with the document. */
+	setHome(text: string): string | null {
+		return JSON.parse(this.#text('capsid_set_home', encoder.encode(text))) as string | null;
+	}
+
 	/** Takes the keys that signatures are checked with. Returns those that are keys, in the order of their digits. */
-	setKeys(keys: [hex: string, origin: string][]): VerifierKey[] {
+	setKeys(keys: KeyInput[]): VerifierKey[] {
 		return JSON.parse(this.#text('capsid_set_keys', encoder.encode(JSON.stringify(keys)))) as VerifierKey[];
 	}
 

@@ -107,6 +107,7 @@ fn events_of_asset(
         let asset = &listed.asset;
         asset.asset_type == AssetType::EvolutionEvent
             && filter.statuses.contains(&asset.status)
+            && asset.is_scanned()
             && asset.seq < after.seq
             && filter.node_id.as_ref().is_none_or(|node| *node == asset.node_id)
             && (filter.category.is_none() || filter.category == asset.traits.category)

@@ -310,7 +310,7 @@ fn card(listed: &ListedAsset) -> Value {
 
 /// What an asset says of itself; an event its intent.
 fn summary(listed: &ListedAsset) -> String {
-    let card = card(listed);
+    let card = if listed.asset.is_scanned() { card(listed) } else { Value::Null };
     let texts = ["summary", "intent"].map(|key| card[key].as_str().unwrap_or_default().to_owned());
     let filled = texts.into_iter().find(|text| !text.is_empty());
     filled.unwrap_or_else(|| listed.asset.asset_type.as_str().to_owned())

@@ -78,6 +78,7 @@ pub async fn buy_assets(
     let price = AssetPrice {
         amount: context.config.credits.fetch_price,
         commission_milli: hub.config.credits.commission_milli,
+        keyless: hub.config.identity.keyless_pay(),
     };
     hub.store
         .write::<_, ApiError, _>(move |tx| {

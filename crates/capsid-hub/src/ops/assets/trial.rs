@@ -99,10 +99,10 @@ pub fn retain_triable(
     Ok(())
 }
 
-/// Whether anybody may try an asset: a candidate that nothing holds back.
+/// Whether anybody may try an asset: a candidate that was scanned and that nothing holds back.
 fn is_triable(tx: &mut dyn Tx, listed: &ListedAsset) -> ApiResult<bool> {
     let asset = &listed.asset;
-    if asset.status != AssetStatus::Candidate || asset.trust_tier == "delisted" {
+    if asset.status != AssetStatus::Candidate || asset.trust_tier == "delisted" || !asset.is_scanned() {
         return Ok(false);
     }
     Ok(nodes::get(tx, &asset.node_id)?.is_some_and(|publisher| publisher.status == "active"))

@@ -35,7 +35,10 @@ pub struct AssetView {
 
 impl AssetView {
     pub fn new(listed: &ListedAsset) -> Self {
-        Self { card: listed.asset.card.clone(), state: AssetState::new(listed) }
+        let asset = &listed.asset;
+        // No text of what nobody has looked through is shown.
+        let card = if asset.is_scanned() { asset.card.clone() } else { bare_card(asset) };
+        Self { card, state: AssetState::new(listed) }
     }
 
     /// The row of an asset in a search or a ranking. Where the operator wants that, it tells what the publisher declares
@@ -47,6 +50,12 @@ impl AssetView {
             RowValues::Adjusted => adjusted(row, listed, &config.trust()),
         }
     }
+}
+
+/// The card of an asset without anything that its publisher wrote.
+fn bare_card(asset: &AssetRow) -> String {
+    let kind = asset.asset_type.as_str();
+    format!(r#""asset_id":"{}","asset_type":"{kind}","type":"{kind}""#, asset.asset_id)
 }
 
 /// A row with confidence, streak and reputation as far as others bear them out, and the publisher's values beside them.

@@ -42,7 +42,7 @@ pub fn may_have(
 ) -> ApiResult<bool> {
     let asset = &listed.asset;
     // What nobody has looked through is given to nobody.
-    if asset.scan_version == 0 {
+    if !asset.is_scanned() {
         return Ok(false);
     }
     if asset.status.is_distributed() {

@@ -16,8 +16,8 @@ use capsid_store::db::tx::Tx;
 use capsid_store::evaluation::list_reports;
 use capsid_store::work::bounties::{self, BountyRow, disputes};
 use serde::Serialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 /// What was handed in, without its body until the creator opens or accepts it.
@@ -47,14 +47,16 @@ impl SubmissionPreview {
     pub fn load(tx: &mut dyn Tx, bounty: &BountyRow, with_body: bool) -> ApiResult<Option<Self>> {
         let Some(id) = &bounty.matched_asset else { return Ok(None) };
         let Some((asset, body)) = assets::get(tx, id)?.zip(assets::body(tx, id)?) else { return Ok(None) };
-        let card = card_members(&asset.card);
+        let is_scanned = asset.is_scanned();
+        let card = if is_scanned { card_members(&asset.card) } else { Map::new() };
         let texts = |key: &str| -> Vec<String> {
             let list = card.get(key).and_then(Value::as_array).into_iter().flatten();
             list.filter_map(Value::as_str).map(str::to_owned).collect()
         };
         let runner = list_reports::runner_outcome(tx, id)?.map(|ok| if ok { "passed" } else { "failed" });
         let opened_at = bounty.opened_at.filter(|_| bounty.is_opened());
-        let (bytes, shown) = (body.len(), with_body.then(|| RawValue::from_string(body).ok()).flatten());
+        let (bytes, shown) =
+            (body.len(), (with_body && is_scanned).then(|| RawValue::from_string(body).ok()).flatten());
         Ok(Some(Self {
             asset_id: id.to_string(),
             summary: card.get("summary").and_then(Value::as_str).unwrap_or_default().to_owned(),

@@ -7,6 +7,7 @@ use crate::http::traced_id;
 use crate::state::SharedHub;
 use capsid_rules::credits::{self, CREDIT};
 use capsid_rules::work::bounties::payout;
+use capsid_store::evaluation::rewards::held_rewards;
 use capsid_store::ledger::earnings;
 use capsid_store::work::pending_earnings;
 use capsid_store::{ledger, nodes};
@@ -73,7 +74,9 @@ pub async fn get_earnings(
         .read::<_, ApiError, _>(move |tx| {
             let node = nodes::get(tx, &node_id)?.ok_or_else(|| not_found(&node_id))?;
             let sums = earnings::by_source(tx, &ledger::node_account(&node_id))?;
-            let pending = pending_earnings::sum_pending(tx, &node, &terms)?;
+            // What is held may still go back, and what a keyless node earned may still be somebody else's.
+            let pending =
+                pending_earnings::sum_pending(tx, &node, &terms)? + held_rewards::sum_held(tx, &node_id)?;
             Ok(EarningsResponse {
                 agent_id: node_id.clone(),
                 total_earned: credits::to_decimal(sums.iter().sum()),

@@ -1,6 +1,7 @@
 //! Somebody accepts, rejects or quarantines an asset.
 //!
-//! An admin's decision is carried out. A validator's is one vote beside the reports: an acceptance passes, the others
+//! An admin's decision is carried out, and so is that of an owner whom the operator appointed; where such an owner accepts, the
+//! other gates of a promotion still hold. A validator's is one vote beside the reports: an acceptance passes, the others
 //! fail. It can hold a promotion back or outweigh a failing report, but it is no report: somebody still has to have run
 //! the validation. Everybody else's is recorded, and weighs nothing.
 
@@ -12,18 +13,21 @@ use crate::context::OperationContext;
 use crate::error::{ApiError, ApiResult};
 use crate::ops::assets::revoke::{RevokeRequest, not_found};
 use crate::ops::assets::view::ConsensusView;
-use crate::ops::evaluation::moderate::apply_decision;
+use crate::ops::evaluation::moderate::{apply_decision, not_changed};
 use crate::state::SharedHub;
 use capsid_model::time::Time;
 use capsid_rules::identity::secrets::PresentedSecret;
-use capsid_rules::lifecycle::AssetStatus;
-use capsid_store::assets;
+use capsid_rules::lifecycle::{AssetEvent, AssetStatus, step};
+use capsid_store::accounts::UserRow;
 use capsid_store::assets::id::AssetId;
+use capsid_store::assets::{self, AssetRow};
 use capsid_store::db::tx::Tx;
+use capsid_store::evaluation::arbitration::{Arbitration, arbitrate};
 use capsid_store::evaluation::decisions;
 use capsid_store::evaluation::decisions::AssetDecision;
 use capsid_store::evaluation::demotion;
 use capsid_store::evaluation::rewards::RewardRates;
+use capsid_store::evaluation::{owners, promotion};
 use capsid_store::evaluation::scoring;
 use capsid_store::nodes::NodeRow;
 use serde::{Deserialize, Serialize};
@@ -71,6 +75,8 @@ pub async fn decide(hub: &SharedHub, message: &Message<'_>) -> ApiResult<Idempot
     .await
 }
 
+const ARBITER_NOTE: &str = "It is the decision of an arbiter: it settles the reports on the asset.";
+
 fn word(text: Option<&str>) -> ApiResult<AssetDecision> {
     let expected = || format!("one of `{}`", AssetDecision::WORDS.join("`, `"));
     let text = text.ok_or_else(|| ApiError::field("payload.decision", expected(), "missing"))?;
@@ -90,13 +96,26 @@ fn decide_in(
     let id = target.find(tx, &node.node_id)?;
     let reason = target.reason()?;
     let asset = assets::lock(tx, &id)?.ok_or_else(not_found)?;
-    let (status, label, weight, note, asset_status) = match admin(tx, node, shown, now)? {
-        Some(actor) => {
+    let speaker = find_speaker(tx, node, shown, now)?;
+    let publisher = owners::find_publisher(tx, &id)?;
+    let (status, label, weight, note, asset_status) = match speaker {
+        Some(user) if user.is_admin() => {
+            let actor = user.actor();
             decisions::record(tx, &id, &actor, decision, reason, 1.0, now)?;
             let status = apply_decision(tx, &id, decision.change(), &actor, reason, rewards, now)?;
             ("applied", "admin", None, None, status)
         }
-        None => {
+        // Nobody is an arbiter of its own work.
+        Some(user) if user.appointed_at.is_some() && publisher != Some(user.actor()) => {
+            let actor = user.actor();
+            decisions::record(tx, &id, &actor, decision, reason, 1.0, now)?;
+            let status = match decision {
+                AssetDecision::Accept => pass_as_arbiter(tx, context, &asset, &actor, rewards)?,
+                _ => apply_decision(tx, &id, decision.change(), &actor, reason, rewards, now)?,
+            };
+            ("applied", "arbiter", None, Some(ARBITER_NOTE), status)
+        }
+        _ => {
             let standing = decisions::decision_weight(tx, &asset, node)?;
             let actor = format!("node:{}", node.node_id);
             decisions::record(tx, &id, &actor, decision, reason, standing.weight(), now)?;
@@ -129,15 +148,44 @@ fn describe_weight(standing: decisions::DecisionWeight) -> &'static str {
     }
 }
 
-/// The admin who speaks, if one does: by a session or key, or through a node of its own that shows its secret.
-fn admin(tx: &mut dyn Tx, node: &NodeRow, shown: &Credentials, now: Time) -> ApiResult<Option<String>> {
-    if let Some(user) = account::find_caller_or_none(tx, shown, now)?.filter(|user| user.is_admin()) {
-        return Ok(Some(format!("user:{}", user.user_id)));
+/// An appointed owner passes an asset. That settles the reports, and is the arbiter's pass that a promotion may ask for; the other
+/// gates hold as before.
+fn pass_as_arbiter(
+    tx: &mut dyn Tx,
+    context: &OperationContext,
+    asset: &AssetRow,
+    actor: &str,
+    rewards: &RewardRates,
+) -> ApiResult<AssetStatus> {
+    let id = &asset.asset_id;
+    if asset.status != AssetStatus::Candidate && !asset.status.is_distributed() {
+        return step(asset.status, AssetEvent::Promote).map_err(|refusal| not_changed(&refusal));
     }
-    let Some(owner) = node.owner.as_deref() else { return Ok(None) };
-    if shown.presented_to(node) != PresentedSecret::Right {
-        return Ok(None);
+    let decided = Arbitration { passed: true, arbiter: actor, slash_percent: rewards.slash_percent };
+    arbitrate(tx, id, decided, context.now)?;
+    promotion::promote(tx, id, &context.config.promotion.rule, rewards, context.now)?;
+    Ok(assets::get(tx, id)?.ok_or_else(not_found)?.status)
+}
+
+/// The account that speaks, if one does: by a session or key, or through a node of its own that shows its secret. An admin's
+/// comes first.
+fn find_speaker(
+    tx: &mut dyn Tx,
+    node: &NodeRow,
+    shown: &Credentials,
+    now: Time,
+) -> ApiResult<Option<UserRow>> {
+    let caller = account::find_caller_or_none(tx, shown, now)?;
+    if caller.as_ref().is_some_and(UserRow::is_admin) {
+        return Ok(caller);
     }
-    let owner = capsid_store::accounts::get(tx, owner)?;
-    Ok(owner.filter(|owner| owner.is_admin()).map(|owner| format!("user:{}", owner.user_id)))
+    let owner = match node.owner.as_deref() {
+        Some(owner) if shown.presented_to(node) == PresentedSecret::Right => {
+            capsid_store::accounts::get(tx, owner)?
+        }
+        _ => None,
+    };
+    let owner = owner.filter(|owner| owner.banned_at.is_none());
+    let decides = |user: &UserRow| user.is_admin() || user.appointed_at.is_some();
+    Ok(owner.into_iter().chain(caller).filter(decides).max_by_key(UserRow::is_admin))
 }

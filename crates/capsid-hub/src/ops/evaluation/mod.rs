@@ -1,5 +1,6 @@
 //! Evaluation of assets: reports, decisions, votes, reviews and stakes.
 
+mod case_effects;
 pub mod decide;
 pub mod list_reports;
 pub mod moderate;

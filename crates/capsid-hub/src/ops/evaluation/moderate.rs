@@ -8,18 +8,17 @@ use crate::ops::assets::revoke::not_found;
 use crate::state::SharedHub;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
-use capsid_rules::lifecycle::{AssetEvent, AssetStatus, step};
+use capsid_rules::lifecycle::{AssetChangeRefusal, AssetEvent, AssetStatus, step};
 use capsid_store::assets;
 use capsid_store::assets::id::AssetId;
 use capsid_store::db::tx::Tx;
+use capsid_store::evaluation::arbitration::{Arbitration, arbitrate};
 use capsid_store::evaluation::demotion;
 use capsid_store::evaluation::lifecycle;
 use capsid_store::evaluation::lifecycle::StatusChangeOutcome;
-use capsid_store::evaluation::owners::outcomes;
 use capsid_store::evaluation::rewards;
 use capsid_store::evaluation::rewards::RewardRates;
 use capsid_store::evaluation::scoring;
-use capsid_store::evaluation::stakes::slashing;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use utoipa::ToSchema;
@@ -75,18 +74,26 @@ pub fn apply_decision(
     // An arbiter who rejects what is given out takes it back; the third time it is rejected for good.
     if change == AssetEvent::Reject && asset.status.is_distributed() {
         let reason = reason.unwrap_or("an administrator rejected it");
-        return Ok(demotion::demote(tx, id, actor, reason, now)?);
+        let status = demotion::demote(tx, id, actor, reason, now)?;
+        let decided = Arbitration { passed: false, arbiter: actor, slash_percent: rewards.slash_percent };
+        arbitrate(tx, id, decided, now)?;
+        return Ok(status);
     }
     match moderate_in(tx, id, change, actor, reason, rewards, now)? {
         StatusChangeOutcome::Done { to, .. } => Ok(to),
         StatusChangeOutcome::NotFound => Err(not_found()),
-        StatusChangeOutcome::Refused(refusal) => Err(ApiError::new(
-            HubCode::StateConflict,
-            refusal.to_string(),
-            "GET /a2a/assets/{asset_id} tells where the asset stands and how it got there.",
-        )
-        .with("asset_status", refusal.from.as_str())),
+        StatusChangeOutcome::Refused(refusal) => Err(not_changed(&refusal)),
     }
+}
+
+/// The asset cannot take a change where it stands.
+pub fn not_changed(refusal: &AssetChangeRefusal) -> ApiError {
+    ApiError::new(
+        HubCode::StateConflict,
+        refusal.to_string(),
+        "GET /a2a/assets/{asset_id} tells where the asset stands and how it got there.",
+    )
+    .with("asset_status", refusal.from.as_str())
 }
 
 /// Changes the state of an asset and of its bundle, scores it anew, and rewards its publisher for a promotion; reports that
@@ -103,19 +110,15 @@ pub fn moderate_in(
 ) -> Result<StatusChangeOutcome> {
     let outcome = lifecycle::change(tx, id, change, actor, reason, now)?;
     if matches!(outcome, StatusChangeOutcome::Done { .. }) {
-        // Whoever moderates is an arbiter: what it decides settles the reports on the asset.
-        match change {
-            AssetEvent::Promote => outcomes::record_outcome(tx, id, true, actor, now)?,
-            AssetEvent::Reject => outcomes::record_outcome(tx, id, false, actor, now)?,
-            _ => {}
-        }
         scoring::rescore(tx, id, now)?;
         if change == AssetEvent::Promote {
             rewards::promoted(tx, rewards, id, now)?;
         }
+        // Whoever moderates is an arbiter: what it decides settles the reports on the asset.
         if let AssetEvent::Promote | AssetEvent::Reject = change {
             let passed = change == AssetEvent::Promote;
-            slashing::slash_contradicting(tx, id, passed, rewards.slash_percent, now)?;
+            let decided = Arbitration { passed, arbiter: actor, slash_percent: rewards.slash_percent };
+            arbitrate(tx, id, decided, now)?;
         }
     }
     Ok(outcome)

@@ -1,6 +1,6 @@
 //! The queue of moderators: what waits for somebody to look at it, decisions, and one appeal against each.
 
-use super::moderate::moderate_in;
+use super::case_effects::CaseDecision;
 use crate::auth::account::require_moderator;
 use crate::auth::credentials::Credentials;
 use crate::auth::sender::Sender;
@@ -9,11 +9,10 @@ use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::{traced_id, validate};
 use crate::state::SharedHub;
 use capsid_model::time::Time;
-use capsid_rules::lifecycle::AssetEvent;
-use capsid_store::assets::id::AssetId;
+use capsid_store::accounts::UserRow;
 use capsid_store::db::tx::Tx;
 use capsid_store::evaluation::moderation::{self, CaseKind, ModerationCaseRow};
-use capsid_store::evaluation::rewards::RewardRates;
+use capsid_store::nodes;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use utoipa::{IntoParams, ToSchema};
@@ -121,8 +120,7 @@ pub struct DecideCaseRequest {
     reason: Option<String>,
 }
 
-/// Decides a case about an asset or a publisher. An asset that is approved goes on as a candidate; one that is rejected stays
-/// held back, and is rejected for good after an appeal.
+/// Decides a case about an asset or a publisher; [`case_effects`] says what follows.
 #[tracing::instrument(skip_all, fields(case.id = traced_id(case_id)))]
 pub async fn decide_case(
     hub: &SharedHub,
@@ -138,20 +136,22 @@ pub async fn decide_case(
     };
     let case_id: i64 = case_id.parse().map_err(|_| not_found())?;
     let (clock, rewards) = (Arc::clone(&hub.clock), hub.config.rewards());
+    let rule = hub.config.promotion.rule;
     let case = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
             let now = clock.now();
-            let actor = require_moderator(tx, &credentials, now)?.actor();
+            let user = require_moderator(tx, &credentials, now)?;
             let case = moderation::lock(tx, case_id)?.ok_or_else(not_found)?;
             if !case.is_open() || case.kind == CaseKind::Dispute {
                 return Err(not_open(&case));
             }
-            let reason = request.reason.as_deref();
-            if case.kind == CaseKind::Warning {
-                carry_out(tx, &case, approves, &actor, reason, &rewards, now)?;
-            }
+            refuse_own(tx, &user, &case)?;
+            let (actor, reason) = (user.actor(), request.reason.as_deref());
+            // Closed first: what follows may close cases that nobody has decided yet.
             moderation::decide(tx, &case, &request.decision, &actor, reason, now)?;
+            let decided = CaseDecision { approves, actor: &actor, reason, rule: &rule, rewards: &rewards, now };
+            decided.carry_out(tx, &case)?;
             Ok(moderation::lock(tx, case_id)?.unwrap_or(case))
         })
         .await?;
@@ -159,24 +159,18 @@ pub async fn decide_case(
     Ok(case.into())
 }
 
-fn carry_out(
-    tx: &mut dyn Tx,
-    case: &ModerationCaseRow,
-    approves: bool,
-    actor: &str,
-    reason: Option<&str>,
-    rewards: &RewardRates,
-    now: Time,
-) -> ApiResult<()> {
-    let Some(id) = AssetId::parse(&case.subject) else { return Err(not_found()) };
-    let change = match (approves, case.appealed_at) {
-        (true, _) => AssetEvent::Release,
-        (false, None) => AssetEvent::Quarantine,
-        (false, Some(_)) => AssetEvent::Reject,
-    };
-    // An asset that is already so stays as it is; one that was withdrawn meanwhile needs no decision.
-    moderate_in(tx, &id, change, actor, reason, rewards, now)?;
-    Ok(())
+/// An appointed owner is no arbiter of its own work. An administrator answers for the whole hub.
+fn refuse_own(tx: &mut dyn Tx, user: &UserRow, case: &ModerationCaseRow) -> ApiResult<()> {
+    let node = nodes::get(tx, &case.node_id)?;
+    let is_own = node.is_some_and(|node| node.owner.as_ref() == Some(&user.user_id));
+    if user.is_admin() || !is_own {
+        return Ok(());
+    }
+    Err(ApiError::new(
+        HubCode::SelfVoteForbidden,
+        "The case is about the work of one of your own nodes.",
+        "Leave it to another moderator.",
+    ))
 }
 
 /// An appeal of the node that a decision concerns.
@@ -217,10 +211,7 @@ pub async fn appeal_case(
         .write::<_, ApiError, _>(move |tx| {
             let context = context.begin();
             sender.lock_spender(tx, &context)?;
-            let kind = if subject.starts_with("sha256:") { CaseKind::Warning } else { CaseKind::Publisher };
-            let case = moderation::lock_subject(tx, kind, &subject)?
-                .filter(|case| case.node_id == node_id)
-                .ok_or_else(no_case)?;
+            let case = find_appealable(tx, &subject, &node_id)?.ok_or_else(no_case)?;
             if !moderation::appeal(tx, &case, &format!("node:{node_id}"), &reason, context.now)? {
                 return Err(not_appealable(&case));
             }
@@ -228,6 +219,23 @@ pub async fn appeal_case(
         })
         .await?;
     Ok(case.into())
+}
+
+/// The case about something of a node that it may appeal against; where there is none, one that says why it may not.
+fn find_appealable(tx: &mut dyn Tx, subject: &str, node_id: &str) -> ApiResult<Option<ModerationCaseRow>> {
+    let kinds: &[CaseKind] = match subject.starts_with("sha256:") {
+        true => &[CaseKind::Warning, CaseKind::Disagreement],
+        false => &[CaseKind::Publisher],
+    };
+    let mut found = Vec::new();
+    for kind in kinds {
+        found.extend(moderation::lock_subject(tx, *kind, subject)?.filter(|case| case.node_id == node_id));
+    }
+    // A rejection comes before an approval, against which nobody appeals.
+    found.sort_by_key(|case| {
+        (case.is_open() || case.appealed_at.is_some(), case.decision.as_deref() != Some("reject"))
+    });
+    Ok(found.into_iter().next())
 }
 
 fn not_found() -> ApiError {

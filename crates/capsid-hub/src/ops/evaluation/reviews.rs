@@ -18,7 +18,7 @@ use capsid_store::assets::id::AssetId;
 use capsid_store::db::tx::Tx;
 use capsid_store::evaluation::reviews;
 use capsid_store::evaluation::reviews::{ReviewRow, ReviewSort};
-use capsid_store::evaluation::{demotion, evidence};
+use capsid_store::evaluation::{demotion, evidence, scoring};
 use capsid_store::nodes::NodeRow;
 use capsid_store::registry::usage;
 use capsid_store::{assets, nodes};
@@ -217,7 +217,7 @@ pub async fn add_review(
         .write::<_, ApiError, _>(move |tx| {
             let context = context.begin();
             let node = sender.lock(tx, &context)?;
-            let asset = assets::get(tx, &id)?.ok_or_else(not_found)?;
+            let asset = assets::lock(tx, &id)?.ok_or_else(not_found)?;
             if owns(tx, &node, &asset.node_id)? {
                 return Err(ApiError::new(
                     HubCode::SelfVoteForbidden,
@@ -235,7 +235,7 @@ pub async fn add_review(
             review.weight = review_weight(tx, &context, &node)?;
             match reviews::add(tx, &review)? {
                 true => {
-                    demotion::reconsider(tx, &id, &context.config.promotion.rule, context.now)?;
+                    judge_again(tx, &context, &id)?;
                     Ok(review.clone().into())
                 }
                 false => Err(ApiError::new(
@@ -246,6 +246,15 @@ pub async fn add_review(
             }
         })
         .await
+}
+
+/// Scores a reviewed asset anew, and does what follows from failures: a review is a report of use.
+fn judge_again(tx: &mut dyn Tx, context: &OperationContext, id: &AssetId) -> ApiResult<()> {
+    if assets::lock(tx, id)?.is_some() {
+        scoring::rescore(tx, id, context.now)?;
+        demotion::reconsider(tx, id, &context.config.promotion.rule, context.now)?;
+    }
+    Ok(())
 }
 
 /// A review of a node that fetched the asset weighs half of a report of use.
@@ -301,7 +310,7 @@ pub async fn change_review(
             review.content = content.clone().unwrap_or(review.content);
             review.updated_at = context.now.0;
             reviews::change(tx, &review.review_id, review.rating, &review.content, context.now)?;
-            demotion::reconsider(tx, &which.asset_id, &context.config.promotion.rule, context.now)?;
+            judge_again(tx, &context, &which.asset_id)?;
             Ok(review.into())
         })
         .await
@@ -341,6 +350,7 @@ pub async fn delete_review(
             let context = context.begin();
             let review = own_review(tx, &context, &credentials, node_id.as_deref(), &which)?;
             reviews::remove(tx, &review.review_id)?;
+            judge_again(tx, &context, &which.asset_id)?;
             Ok(DeleteReviewResponse { review_id: review.review_id, status: "deleted" })
         })
         .await

@@ -82,11 +82,11 @@ pub async fn report(
         return Err(ApiError::field("seconds", "a number from 0 up", "another number"));
     }
     let hub_id = hub.hub_id.clone();
-    let clock = Arc::clone(&hub.clock);
+    let (clock, slash_percent) = (Arc::clone(&hub.clock), hub.config.rewards().slash_percent);
     let kept = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
-            Ok(runner_jobs::finish(tx, &hub_id, &report, outcome, clock.now())?)
+            Ok(runner_jobs::finish(tx, &hub_id, &report, outcome, slash_percent, clock.now())?)
         })
         .await?;
     match kept {

@@ -195,7 +195,8 @@ fn in_demand(
     let mut found: Vec<(TrendingEntry, ListedAsset, usize)> = list::by_id(tx, &ids)?
         .into_iter()
         .filter(|listed| {
-            listed.asset.status == AssetStatus::Promoted && listed.asset.trust_tier != "delisted"
+            let asset = &listed.asset;
+            asset.status == AssetStatus::Promoted && asset.trust_tier != "delisted" && asset.is_scanned()
         })
         .map(|listed| {
             let asset = &listed.asset;

@@ -54,7 +54,7 @@ fn set_text(record: &mut Value, text: &str) {
 }
 
 /// Signs a record as it is now.
-fn sign(record: &mut Value, key: &SigningKey) {
+pub fn sign(record: &mut Value, key: &SigningKey) {
     record["signature"] = json!(key.sign(record["hash"].as_str().unwrap()));
     record["signed_by"] = json!(key.public().fingerprint());
 }

@@ -1,8 +1,10 @@
-//! Cases that a moderator looks at: assets with warnings, new publishers and disputed bounties. Each decision is audited, and
+//! Cases that a moderator looks at: assets with warnings, new publishers, disputed bounties and reports that disagree. Each decision is audited, and
 //! whoever it concerns may appeal once.
 
 pub mod rescan;
 
+use crate::assets::AssetRow;
+use crate::assets::id::AssetId;
 use crate::audit::{self, AuditChange};
 use crate::db::row::{column_enums, row, select};
 use crate::db::tx::Tx;
@@ -22,12 +24,15 @@ pub enum CaseKind {
     Publisher,
     /// A bounty whose rejection is disputed.
     Dispute,
+    /// A candidate on which reports that count disagree.
+    Disagreement,
 }
 
 text_enum!(CaseKind {
     Warning = "warning",
     Publisher = "publisher",
     Dispute = "dispute",
+    Disagreement = "disagreement",
 });
 
 column_enums!(CaseKind);
@@ -78,6 +83,35 @@ pub fn open_case(
         params![kind.as_str(), subject, node_id, reason, now],
     )?;
     Ok(())
+}
+
+/// Asks an arbiter about a candidate on which reports disagree. A case that was decided before the asset was demoted is about
+/// other reports, and is opened again.
+pub fn ask_arbiter(tx: &mut dyn Tx, asset: &AssetRow, now: Time) -> Result<()> {
+    let subject = asset.asset_id.to_string();
+    open_case(tx, CaseKind::Disagreement, &subject, &asset.node_id, "Reports on it disagree.", now)?;
+    tx.run(
+        "UPDATE moderation_cases SET state = 'open', opened_at = $3, decision = NULL, decided_by = NULL,
+            decided_at = NULL, decision_reason = NULL, appealed_at = NULL, appeal = NULL
+         WHERE kind = 'disagreement' AND subject = $1 AND state = 'decided'
+            AND decided_at <= (SELECT a.demoted_at FROM assets a WHERE a.asset_id = $2)",
+        params![&subject, &asset.asset_id, now],
+    )?;
+    Ok(())
+}
+
+/// Closes the case about a disagreement, if it is open: an arbiter has decided.
+pub fn close_disagreement(
+    tx: &mut dyn Tx,
+    id: &AssetId,
+    passed: bool,
+    arbiter: &str,
+    now: Time,
+) -> Result<()> {
+    let case = lock_subject(tx, CaseKind::Disagreement, &id.to_string())?;
+    let Some(case) = case.filter(ModerationCaseRow::is_open) else { return Ok(()) };
+    let decision = if passed { "approve" } else { "reject" };
+    decide(tx, &case, decision, arbiter, Some("An arbiter decided on the asset."), now)
 }
 
 /// Finds a case and keeps others from deciding it meanwhile.

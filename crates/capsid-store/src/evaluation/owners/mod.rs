@@ -9,6 +9,7 @@ pub mod trust;
 
 pub use assess::{OwnerView, assess_account, assess_next, load_view};
 
+use crate::assets::id::AssetId;
 use crate::db::row::{FromRow, RowReader, joined};
 use crate::db::tx::Tx;
 use crate::nodes::NodeRow;
@@ -56,6 +57,21 @@ pub fn owner_of(tx: &mut dyn Tx, node: &NodeRow) -> Result<String> {
         return Ok(node.owner_key());
     }
     Ok(find_ownership(tx, &node.node_id)?.map_or_else(|| node.owner_key(), |found| found.owner_key(&policy)))
+}
+
+/// The owner of the node that published an asset.
+pub fn find_publisher(tx: &mut dyn Tx, id: &AssetId) -> Result<Option<String>> {
+    let policy = tx.trust().owners;
+    let publisher = tx.query_first::<NodeOwnership>(
+        joined!(
+            " ",
+            "SELECT",
+            OWNERSHIP_COLUMNS,
+            "FROM assets a JOIN nodes n ON n.node_id = a.node_id WHERE a.asset_id = $1"
+        ),
+        params![id],
+    )?;
+    Ok(publisher.map(|publisher| publisher.owner_key(&policy)))
 }
 
 /// Who is behind a node.

@@ -2,6 +2,7 @@
 //! whose reports were right.
 
 use crate::assets::id::AssetId;
+use crate::db::row::{row, select};
 use crate::db::tx::Tx;
 use crate::params;
 use capsid_model::problem::Result;
@@ -17,9 +18,33 @@ pub fn record_outcome(tx: &mut dyn Tx, id: &AssetId, passed: bool, arbiter: &str
     Ok(())
 }
 
-/// Whether an arbiter passed an asset; nothing while none decided.
-pub fn find_outcome(tx: &mut dyn Tx, id: &AssetId) -> Result<Option<bool>> {
-    tx.query_first("SELECT passed FROM arbitrated_outcomes WHERE asset_id = $1", params![id])
+row! {
+    /// What an arbiter decided of an asset.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct ArbitratedOutcome {
+        pub passed: bool = "o.passed",
+        pub at: i64 = "o.at",
+    }
+}
+
+/// What an arbiter decided of an asset last; nothing while none decided.
+pub fn find_outcome(tx: &mut dyn Tx, id: &AssetId) -> Result<Option<ArbitratedOutcome>> {
+    tx.query_first(
+        select!(ArbitratedOutcome, "FROM arbitrated_outcomes o WHERE o.asset_id = $1"),
+        params![id],
+    )
+}
+
+/// The same, unless the asset was demoted since: what was decided before is not about what was found then.
+pub fn find_current_outcome(tx: &mut dyn Tx, id: &AssetId) -> Result<Option<ArbitratedOutcome>> {
+    tx.query_first(
+        select!(
+            ArbitratedOutcome,
+            "FROM arbitrated_outcomes o JOIN assets a ON a.asset_id = o.asset_id
+             WHERE o.asset_id = $1 AND (a.demoted_at IS NULL OR o.at > a.demoted_at)"
+        ),
+        params![id],
+    )
 }
 
 /// Keeps what a node said of an asset before an arbiter decided. It is about to say something else, and stands by what it

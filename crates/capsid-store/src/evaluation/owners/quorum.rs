@@ -3,11 +3,11 @@
 use crate::assets::AssetRow;
 use crate::db::row::joined;
 use crate::db::tx::Tx;
-use crate::evaluation::owners::outcomes;
 use crate::evaluation::owners::owner_evidence::is_use;
 use crate::evaluation::owners::{self, NodeOwnership, OWNERSHIP_COLUMNS};
-use crate::evaluation::weighted_reports::{WeightedReport, counted_reports, load_others, shown_validation};
-use crate::evaluation::{evidence, voices};
+use crate::evaluation::weighted_reports::{WeightedReport, add_reviews, counted_reports, load_others};
+use crate::evaluation::validation::load_validation;
+use crate::evaluation::voices;
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
@@ -32,30 +32,33 @@ pub fn load_quorum(
 ) -> Result<QuorumFacts> {
     let rule = &promotion.quorum;
     let mut current = load_others(tx, &asset.asset_id)?;
+    let validation = load_validation(tx, asset, &current)?;
     current.retain(|report| report.is_current);
     let counts = |report: &&WeightedReport| counts_for_promotion(report.grade, promotion.lowest_grade);
     let reports: Vec<WeightedReport> = current.iter().filter(counts).cloned().collect();
     let counted = counted_reports(&reports);
-    let validation = shown_validation(evidence::load_proof(tx, asset)?, &counted);
     let runner_passed = counted.iter().any(|report| report.grade == Grade::Hub && report.vote.ok);
     let voices = voices::load(tx, &asset.asset_id)?;
     let tally = voices.tally_for_promotion(promotion.lowest_grade);
     let mut facts = QuorumFacts {
-        is_testable: validation == ProofLevel::Real,
+        is_testable: validation.shown == ProofLevel::Real,
         owners_passed: voices.count_passed(promotion.lowest_grade),
         owners_failed: voices.count_owners(false),
         passes: tally.passes,
         fails: tally.fails,
         runner_passed,
-        arbiter_passed: runner_passed,
+        arbiter_passed: voices.arbiter.is_some_and(|arbiter| arbiter.passed),
+        arbiter_failed: voices.arbiter.is_some_and(|arbiter| !arbiter.passed),
         ..QuorumFacts::default()
     };
     if !facts.is_testable && rule.use_owners > 0 {
         // What can only be used is promoted by use, whatever grade a test would have to have.
-        add_users(tx, &mut facts, asset, &counted_reports(&current), rule, now)?;
+        let uses = add_reviews(tx, &asset.asset_id, &current)?;
+        let uses: Vec<WeightedReport> = uses.into_iter().filter(|report| report.is_current).collect();
+        add_users(tx, &mut facts, asset, &counted_reports(&uses), rule, now)?;
     }
     if rule.arbiter != ArbiterRule::Off {
-        add_arbiter(tx, &mut facts, asset, &counted)?;
+        add_draw(tx, &mut facts, asset)?;
     }
     Ok(facts)
 }
@@ -93,19 +96,10 @@ fn add_users(
     Ok(())
 }
 
-/// Whether an arbiter passed the asset, and what else says whether one is needed.
-fn add_arbiter(
-    tx: &mut dyn Tx,
-    facts: &mut QuorumFacts,
-    asset: &AssetRow,
-    counted: &[&WeightedReport],
-) -> Result<()> {
+/// What says whether an arbiter is needed.
+fn add_draw(tx: &mut dyn Tx, facts: &mut QuorumFacts, asset: &AssetRow) -> Result<()> {
     let policy = tx.trust().owners;
     let publisher = owners::find_ownership(tx, &asset.node_id)?.map(|node| node.owner_key(&policy));
-    facts.arbiter_passed |= outcomes::find_outcome(tx, &asset.asset_id)? == Some(true);
-    for report in counted.iter().filter(|report| report.vote.ok) {
-        facts.arbiter_passed |= owners::load_standing(tx, &report.vote.owner)?.level == OwnerLevel::Appointed;
-    }
     facts.promoted_before = u32::try_from(tx.count(
         "SELECT COUNT(*) FROM nodes n JOIN assets a ON a.node_id = n.node_id
          WHERE (n.node_id = $1 OR n.owner = (SELECT m.owner FROM nodes m WHERE m.node_id = $1))

@@ -2,18 +2,24 @@
 
 use crate::assets::AssetRow;
 use crate::db::tx::Tx;
-use crate::evaluation::weighted_reports::{counted_reports, load_others, shown_validation};
+use crate::evaluation::validation::load_validation;
+use crate::evaluation::weighted_reports::{add_reviews, counted_reports, load_others};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::evaluation::evidence_grade::EvidenceGrade as Grade;
+use capsid_rules::evaluation::proof::ProofLevel;
 use capsid_rules::evaluation::trust_summary::{TrustFacts, TrustSummary, summarize_trust};
 use std::collections::BTreeSet;
 
 /// Says in one line why an asset can be trusted.
 pub fn load_trust(tx: &mut dyn Tx, asset: &AssetRow) -> Result<TrustSummary> {
-    let reports = load_others(tx, &asset.asset_id)?;
+    let mut reports = load_others(tx, &asset.asset_id)?;
+    let validation = load_validation(tx, asset, &reports)?.shown;
+    if validation != ProofLevel::Real {
+        // What can only be used is reviewed by those who used it. Where there is a test, a review does not say that it passed.
+        reports = add_reviews(tx, &asset.asset_id, &reports)?;
+    }
     let counted = counted_reports(&reports);
-    let validation = shown_validation(asset.traits.proof, &counted);
     let weight = |ok: bool| {
         counted.iter().filter(|report| report.vote.ok == ok).map(|report| report.vote.weight).sum()
     };

@@ -1,5 +1,6 @@
 //! Rewards that wait until their asset has stayed valid for a while. Then they are paid; if the asset fails before, they go
-//! back to the mint. What was paid is never taken back, so nobody ever owes credits.
+//! back to the mint. What was paid is never taken back, so nobody ever owes credits. What a keyless node earned may wait
+//! here too, until it is known whose it is.
 
 use crate::assets::id::AssetId;
 use crate::assets::{self, AssetRow};
@@ -7,7 +8,7 @@ use crate::db::row::{row, select};
 use crate::db::tx::Tx;
 use crate::ledger::earnings;
 use crate::ledger::{self, MINT, Transfer, TransferOutcome};
-use crate::nodes;
+use crate::nodes::{self, NodeRow};
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
@@ -29,13 +30,69 @@ row! {
     }
 }
 
+/// How long a due reward of a keyless node waits until it is looked at again.
+const KEYLESS_MS: i64 = 600_000;
+
+/// Whether earnings wait where anybody in its network may be the node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeylessPay {
+    AtOnce,
+    /// Until the node is bound or claimed.
+    WhenKnown,
+}
+
+impl KeylessPay {
+    /// Whether what a node earns has to wait.
+    pub fn holds(self, node: &NodeRow) -> bool {
+        self == Self::WhenKnown && node.is_nobodys()
+    }
+}
+
+/// Credits that a node earned from somebody else, by what, and the reference of their transfer.
+#[derive(Debug, Clone, Copy)]
+pub struct Earning<'a> {
+    pub node_id: &'a str,
+    /// The account that pays.
+    pub from: &'a str,
+    pub source: &'a str,
+    pub reference: &'a str,
+    pub amount: i64,
+}
+
+/// Pays a node what it earned from somebody else, or holds it where nobody knows whose the node is. Tells whether it is held.
+pub fn pay_or_hold(tx: &mut dyn Tx, earning: Earning<'_>, pay: KeylessPay, now: Time) -> Result<bool> {
+    let Earning { node_id, from, source, reference, amount } = earning;
+    if amount == 0 {
+        return Ok(false);
+    }
+    if nodes::get(tx, node_id)?.is_some_and(|node| pay.holds(&node)) {
+        let held = HeldRewardRow {
+            reference: reference.to_owned(),
+            node_id: node_id.to_owned(),
+            source: source.to_owned(),
+            asset_id: None,
+            amount,
+            due_at: now.0,
+            state: "held".to_owned(),
+        };
+        hold(tx, from, &held, now)?;
+        return Ok(true);
+    }
+    let account = ledger::node_account(node_id);
+    match ledger::transfer(tx, Transfer { reference, kind: source, from, to: &account, amount }, now)? {
+        TransferOutcome::Done => earnings::record_earning(tx, &account, source, amount, now)?,
+        other => return Err(not_moved(reference, other)),
+    }
+    Ok(false)
+}
+
 /// Sets a reward aside until it is due.
-pub(crate) fn hold(tx: &mut dyn Tx, reward: &HeldRewardRow, now: Time) -> Result<()> {
+pub(crate) fn hold(tx: &mut dyn Tx, from: &str, reward: &HeldRewardRow, now: Time) -> Result<()> {
     let account = ledger::reward_account(&reward.reference);
     let aside = Transfer {
         reference: &reward.reference,
         kind: "reward_held",
-        from: MINT,
+        from,
         to: &account,
         amount: reward.amount,
     };
@@ -60,7 +117,7 @@ pub(crate) fn hold(tx: &mut dyn Tx, reward: &HeldRewardRow, now: Time) -> Result
 }
 
 fn not_moved(reference: &str, outcome: TransferOutcome) -> capsid_model::problem::Problem {
-    crate::damaged(format!("The held reward `{reference}` was not moved: {outcome:?}."))
+    crate::damaged(format!("The earning `{reference}` was not moved: {outcome:?}."))
 }
 
 /// Finds rewards whose time has come. Only reads.
@@ -71,19 +128,32 @@ pub fn find_due(tx: &mut dyn Tx, limit: i64, now: Time) -> Result<Vec<String>> {
     )
 }
 
-/// Pays a reward whose time has come, or returns it where its asset is not valid any more. May be repeated.
-pub fn settle_due(tx: &mut dyn Tx, reference: &str, now: Time) -> Result<bool> {
+/// Pays a reward whose time has come, or returns it where its asset is not valid any more; one of a keyless node may have
+/// to wait longer. May be repeated.
+pub fn settle_due(tx: &mut dyn Tx, reference: &str, pay: KeylessPay, now: Time) -> Result<bool> {
     let Some(reward) = lock(tx, reference)?.filter(|reward| reward.state == "held" && reward.due_at <= now.0)
     else {
         return Ok(false);
     };
-    let is_banned = nodes::get(tx, &reward.node_id)?.is_none_or(|node| node.status == "banned");
-    if is_banned || !is_earned(tx, &reward)? {
+    let node = nodes::get(tx, &reward.node_id)?;
+    let is_banned = node.as_ref().is_none_or(|node| node.status == "banned");
+    if reward.is_from_mint() && (is_banned || !is_earned(tx, &reward)?) {
         return_to_mint(tx, &reward, now)?;
+    } else if node.is_some_and(|node| pay.holds(&node)) {
+        let later = now.0.saturating_add(KEYLESS_MS);
+        tx.run("UPDATE held_rewards SET due_at = $2 WHERE reference = $1", params![reference, later])?;
+        return Ok(false);
     } else {
-        pay(tx, &reward, now)?;
+        pay_out(tx, &reward, now)?;
     }
     Ok(true)
+}
+
+impl HeldRewardRow {
+    /// Whether the hub made the credits, and not somebody who paid for work.
+    fn is_from_mint(&self) -> bool {
+        !matches!(self.source.as_str(), "bounty" | "swarm" | "service" | "sale")
+    }
 }
 
 /// Whether what a reward was promised for still holds. A report that was asked for stays done whatever its asset becomes;
@@ -107,7 +177,7 @@ fn lock(tx: &mut dyn Tx, reference: &str) -> Result<Option<HeldRewardRow>> {
     )
 }
 
-fn pay(tx: &mut dyn Tx, reward: &HeldRewardRow, now: Time) -> Result<()> {
+fn pay_out(tx: &mut dyn Tx, reward: &HeldRewardRow, now: Time) -> Result<()> {
     let account = ledger::node_account(&reward.node_id);
     move_out(tx, reward, "paid", &reward.source, &account, now)?;
     earnings::record_earning(tx, &account, &reward.source, reward.amount, now)

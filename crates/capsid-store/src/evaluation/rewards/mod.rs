@@ -3,7 +3,7 @@
 
 pub mod held_rewards;
 
-use self::held_rewards::HeldRewardRow;
+use self::held_rewards::{HeldRewardRow, KeylessPay};
 use crate::assets::id::AssetId;
 use crate::assets::{self, AssetRow};
 use crate::db::DAY_MS;
@@ -49,6 +49,8 @@ pub struct RewardRates {
     pub levels: LevelPolicy,
     /// What a report against an arbitrated outcome costs of the stake, in percent.
     pub slash_percent: i64,
+    /// Whether what keyless nodes earn is held.
+    pub keyless: KeylessPay,
 }
 
 /// A reward to be paid.
@@ -78,11 +80,13 @@ impl RewardRates {
         hold_ms: 0,
         levels: LevelPolicy::Trusted,
         slash_percent: 0,
+        keyless: KeylessPay::AtOnce,
     };
 }
 
 /// Pays a node out of the mint, once for each reference, and tells how much it was: less than the amount, or nothing,
-/// when its owner has had most or all that may be had today. Where this hub holds rewards, it is paid later.
+/// when its owner has had most or all that may be had today. Where this hub holds rewards, or those of keyless nodes, it is
+/// paid later.
 pub fn pay_reward(tx: &mut dyn Tx, rewards: &RewardRates, reward: NewReward<'_>, now: Time) -> Result<i64> {
     let NewReward { node_id, source, reference, amount, .. } = reward;
     if amount <= 0 || ledger::find(tx, reference)?.is_some() {
@@ -97,7 +101,7 @@ pub fn pay_reward(tx: &mut dyn Tx, rewards: &RewardRates, reward: NewReward<'_>,
         return Ok(0);
     }
     day.reserve(tx, amount)?;
-    if rewards.hold_ms > 0 {
+    if rewards.hold_ms > 0 || rewards.keyless.holds(&node) {
         let held = HeldRewardRow {
             reference: reference.to_owned(),
             node_id: node_id.to_owned(),
@@ -107,7 +111,7 @@ pub fn pay_reward(tx: &mut dyn Tx, rewards: &RewardRates, reward: NewReward<'_>,
             due_at: now.0.saturating_add(rewards.hold_ms),
             state: "held".to_owned(),
         };
-        held_rewards::hold(tx, &held, now)?;
+        held_rewards::hold(tx, MINT, &held, now)?;
         return Ok(amount);
     }
     let account = ledger::node_account(node_id);

@@ -4,11 +4,14 @@
 use crate::assets::id::AssetId;
 use crate::audit::{self, AuditChange};
 use crate::db::tx::Tx;
+use crate::evaluation::arbitration::Arbitration;
+use crate::evaluation::owners::outcomes::ArbitratedOutcome;
 use crate::evaluation::{owners, penalties, stakes, weighted_reports};
 use crate::nodes;
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
+use capsid_rules::evaluation::evidence_grade::EvidenceGrade;
 
 /// The penalty points that come with it.
 const POINTS: f64 = 5.0;
@@ -58,24 +61,30 @@ pub fn slash_for_fraud(
     Ok(Some(taken))
 }
 
-/// Slashes the stakes of those whose reports on an asset contradict an arbiter's outcome, each once.
+/// Slashes the stakes of those whose reports on an asset contradict an arbiter's outcome, each once. A report with which an
+/// arbiter agreed before was right when it was made.
 pub fn slash_contradicting(
     tx: &mut dyn Tx,
     id: &AssetId,
-    passed: bool,
-    percent: i64,
+    decided: Arbitration<'_>,
+    earlier: Option<ArbitratedOutcome>,
     now: Time,
 ) -> Result<u64> {
-    if percent == 0 {
+    if decided.slash_percent == 0 {
         return Ok(0);
     }
     let mut slashed = 0;
     for report in weighted_reports::load_others(tx, id)? {
-        if report.vote.ok == passed || report.vote.weight <= 0.0 {
+        let was_right =
+            earlier.is_some_and(|earlier| earlier.passed == report.vote.ok && report.at <= earlier.at);
+        let is_wrong = report.vote.ok != decided.passed && report.vote.weight > 0.0 && !was_right;
+        // The hub has no stake, and its runner is an arbiter itself.
+        if !is_wrong || report.grade == EvidenceGrade::Hub {
             continue;
         }
         let reference = format!("slash:{id}:{}", report.node_id);
-        slashed += u64::from(stakes::slash(tx, &report.node_id, percent, &reference, now)? > 0);
+        slashed +=
+            u64::from(stakes::slash(tx, &report.node_id, decided.slash_percent, &reference, now)? > 0);
         if !report.outlier {
             tx.run("UPDATE reports SET outlier = 1 WHERE seq = $1", params![report.seq])?;
             penalties::penalise(tx, &report.node_id, POINTS, "outlier", &id.to_string(), now)?;

@@ -193,7 +193,8 @@ impl HitExplanation {
     fn explain(mut self, tx: &mut dyn Tx, fused: Vec<FusedHit<i64>>) -> Result<Vec<SemanticHit>> {
         let seqs: Vec<i64> = fused.iter().map(|hit| hit.key).collect();
         let mut fused: HashMap<i64, FusedHit<i64>> = fused.into_iter().map(|hit| (hit.key, hit)).collect();
-        let listed = list::by_seq(tx, &seqs)?;
+        let mut listed = list::by_seq(tx, &seqs)?;
+        listed.retain(|listed| listed.asset.is_scanned());
         let explained = listed.into_iter().filter_map(|listed| {
             let seq = listed.asset.seq;
             let FusedHit { score, places, .. } = fused.remove(&seq)?;

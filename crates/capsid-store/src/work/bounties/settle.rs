@@ -3,7 +3,7 @@
 use super::shares::{self, BountyShare};
 use super::{BountyRow, advance, disputes, escrow_account, lock, notify_creator};
 use crate::db::tx::Tx;
-use crate::ledger::earnings;
+use crate::evaluation::rewards::held_rewards::{self, Earning, KeylessPay};
 use crate::ledger::{self, Transfer};
 use crate::notifications::notices;
 use crate::work::swarm;
@@ -31,6 +31,8 @@ pub struct SettlementTerms {
     pub preview: bool,
     /// How long a rejection of what the creator has read can be disputed; 0 for not at all.
     pub dispute_ms: i64,
+    /// Whether what keyless nodes earn is held.
+    pub keyless: KeylessPay,
 }
 
 impl SettlementTerms {
@@ -170,15 +172,23 @@ fn pay_share(
         _ => "bounty",
     };
     for (share, paid) in shares {
-        let account = ledger::node_account(&share.node_id);
-        move_out(tx, bounty, &format!("pay:{}", share.task_id), source, &account, *paid, now)?;
-        earnings::record_earning(tx, &account, source, *paid, now)?;
+        let earning = Earning {
+            node_id: &share.node_id,
+            from: &escrow_account(&bounty.bounty_id),
+            source,
+            reference: &format!("bounty:{}:pay:{}", bounty.bounty_id, share.task_id),
+            amount: *paid,
+        };
+        let is_held = held_rewards::pay_or_hold(tx, earning, terms.keyless, now)?;
         left -= paid;
-        let notice = whole
+        let mut notice = whole
             .notice("bounty_paid")
             .with("amount", credits::to_decimal(*paid))
             .with("role", share.role)
             .with("paid_for", share.task_id.as_str());
+        if is_held {
+            notice = notice.with("held_until", "The node shows its secret, or somebody claims it.");
+        }
         notices::notify_node(tx, &share.node_id, &notice, now)?;
     }
     // What nobody was due, for want of reputation or of an agreement, is the creator's again.

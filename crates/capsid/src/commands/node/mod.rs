@@ -30,7 +30,7 @@ use std::path::Path;
 #[command(after_help = "\
 Examples:
   capsid node hello --hub http://127.0.0.1:4000    register, and see where to claim the node
-  capsid node search log_error TimeoutError        look for proven solutions
+  capsid node search log_error TimeoutError        look for solutions
   capsid node publish --dry-run                    see what would be sent
   capsid node tasks                                see what there is to do
   capsid node validator --once                     validate what others published")]

@@ -15,12 +15,14 @@ use capsid_rules::assets::traits::CATEGORIES;
 use clap::Args;
 use std::path::Path;
 
-/// Look for proven solutions of others; it costs nothing and counts as no use.
+/// Look for solutions of others; it costs nothing and counts as no use.
 ///
-/// The score is confidence x 0.6 x streak (1 to 5) x the publisher's reputation / 100. From 0.72 on, `capsid evolve` shows
-/// a capsule in its prompt as a reference; from 0.85 on it offers to apply one directly that you promoted, or any with
-/// `trust = true` under `[hub]`; below it is left alone. Signals are cleaned of secrets, names and paths before they are sent. With --meaning the order is the hub's, and a line under each
-/// result says why it was found.
+/// Under each result stands what the hub proved: who else tested it, or that nobody did. Confidence and streak are what the
+/// publisher declares. The score is confidence x 0.6 x streak (1 to 5) x the publisher's reputation / 100, which a public
+/// hub sends only as far as others bear them out. From 0.72 on, `capsid evolve` shows a capsule in its prompt as a
+/// reference; from 0.85 on it offers to apply one directly that you promoted, or any with `trust = true` under `[hub]`;
+/// below it is left alone. Signals are cleaned of secrets, names and paths before they are sent. With --meaning the order is
+/// the hub's, and a line under each result says why it was found.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -147,7 +149,7 @@ fn print(policy: &ReusePolicy, hits: &[SearchRow], is_narrowed: bool) {
     if hits.is_empty() {
         output::talk(match is_narrowed {
             true => "Nothing fits all of this. Leave out an option to see more.",
-            false => "Nobody has published a proven solution for this yet.",
+            false => "Nobody has published a solution for this yet.",
         });
         return;
     }
@@ -164,27 +166,44 @@ fn print(policy: &ReusePolicy, hits: &[SearchRow], is_narrowed: bool) {
             if is_solution(row) { format!("{:.3}", value(policy, row)) } else { "-".to_owned() },
             mode,
             line(&row.kind, 20),
-            format!("{:.2}", row.confidence),
-            row.streak.to_string(),
+            declared(row),
             format!("{publisher}{reputation}"),
             line(&row.summary, 90),
         ]
     };
     let ids: Vec<String> = hits.iter().map(below).collect();
-    let head = ["score", "use", "type", "confidence", "streak", "publisher", "summary"];
+    let head = ["score", "use", "type", "declared", "publisher", "summary"];
     print::table(&head, hits.iter().map(cells).collect(), &ids);
     if let Some(best) = hits.first() {
         print::next(format_args!("capsid node fetch {}", line(&best.asset_id, 100)));
     }
 }
 
-/// The line under a row: its id, and why it matched where the hub explains it.
+/// Confidence and streak as the publisher declares them. A hub that sends them only as far as others bear them out has
+/// them apart.
+fn declared(row: &SearchRow) -> String {
+    let apart = row.row.get("declared");
+    let number = |name: &str| apart?.get(name)?.as_f64().filter(|number| number.is_finite());
+    let confidence = number("confidence").unwrap_or(row.confidence);
+    let streak = number("success_streak").map_or(row.streak, |streak| streak.clamp(0.0, 1e6) as u64);
+    format!("{confidence:.2} x {streak}")
+}
+
+/// The lines under a row: its id, why it matched where the hub explains it, and what the hub proved.
 fn below(row: &SearchRow) -> String {
     let id = line(&row.asset_id, 100);
-    match row.row.get("why").map(explain_hit).filter(|why| !why.is_empty()) {
+    let found = match row.row.get("why").map(explain_hit).filter(|why| !why.is_empty()) {
         Some(why) => format!("{id}  {why}"),
         None => id,
-    }
+    };
+    format!("{found}\n  hub: {}", proven(row))
+}
+
+/// What the hub proved of an asset, in its own words.
+fn proven(row: &SearchRow) -> String {
+    let text = row.row.get("trust").and_then(|trust| trust.get("text")).and_then(Value::as_str);
+    text.filter(|text| !text.trim().is_empty())
+        .map_or_else(|| "It does not say whether anybody tested this.".to_owned(), |text| line(text, 200))
 }
 
 /// Why something was found, in a line: the words it answers, the way through the graph, how near it is.
@@ -239,6 +258,27 @@ mod tests {
         assert_eq!(of("Capsule", 0.9, 1, 50.0), "below");
         assert_eq!(of("Gene", 0.9, 5, 100.0), "-");
     }
+
+    #[test]
+    fn a_row_tells_what_the_hub_proved_from_what_the_publisher_declares() {
+        let shown = |more: &Value| {
+            let mut response = json!({"asset_id": format!("sha256:{:064}", 0), "type": "Capsule",
+                "confidence": 1.0, "success_streak": 50, "reputation_score": 50.0});
+            response.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            let row = row(&response).unwrap();
+            (declared(&row), proven(&row))
+        };
+        let silent = "It does not say whether anybody tested this.";
+        assert_eq!(shown(&json!({})), ("1.00 x 50".to_owned(), silent.to_owned()));
+        assert_eq!(shown(&json!({"trust": 7, "declared": 7})).1, silent);
+        let borne_out = json!({"confidence": 0.1, "success_streak": 1,
+            "declared": {"confidence": 1.0, "success_streak": 50},
+            "trust": {"level": "untested", "text": "Not tested by anyone else.\u{1b}[2J"}});
+        let (declared, proven) = shown(&borne_out);
+        assert_eq!(declared, "1.00 x 50");
+        assert!(proven.starts_with("Not tested by anyone else.") && !proven.contains('\u{1b}'), "{proven}");
+    }
+
     #[test]
     fn a_row_says_why_it_was_found() {
         let reasons = json!({"words": ["upload", "hangs"], "similarity": 0.914,

@@ -65,15 +65,18 @@ pub fn run(arguments: &NodeValidatorArgs, folder: &Path) -> Result<u8> {
     ValidatorNode::require_sandbox()?;
     let node = arguments.hub.node(folder)?;
     let heart = HeartbeatSender::new(&node)?;
-    heart.hello(&HeartbeatReport::default())?;
     let repository = arguments.repository.as_deref().map(real_folder).transpose()?;
-    let validator = ValidatorNode {
+    let mut validator = ValidatorNode {
         node,
         key: signing_key()?,
+        is_key_known: false,
         clock: Arc::new(SystemClock),
         timeout: Duration::from_secs(arguments.timeout),
         repository,
     };
+    if let Some(problem) = validator.say_hello()? {
+        output::caution("validator", &problem);
+    }
     stake(arguments, &validator)?;
     let stop = stop_flag()?;
     let mut last_beat = None;

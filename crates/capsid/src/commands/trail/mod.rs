@@ -6,6 +6,7 @@ mod compact;
 mod disclose;
 mod explore;
 mod export;
+mod home_view;
 mod hook;
 mod import;
 mod inspect;
@@ -108,7 +109,7 @@ pub fn run(arguments: &TrailArgs, folder: &Path) -> Result<u8> {
         TrailCommand::Inspect(arguments) => inspect::run(arguments, &home),
         TrailCommand::Verify(arguments) => verify::run(arguments, &home, named.is_some()),
         TrailCommand::VerifyMeta(arguments) => verify_meta::run(arguments, &home),
-        TrailCommand::Explore(arguments) => explore::run(arguments, &home),
+        TrailCommand::Explore(arguments) => explore::run(arguments, &home, named.is_some()),
         TrailCommand::Export(arguments) => export::run(arguments, &home, folder),
         TrailCommand::Compact(arguments) => compact::run(arguments, &home),
         TrailCommand::Import(arguments) => import::run(arguments, &home),

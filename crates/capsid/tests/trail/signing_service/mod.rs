@@ -1,7 +1,7 @@
 //! The signing service, with three users: the account of the agent, the account of the service, and root.
 
-mod attacks;
-mod desk;
+pub mod attacks;
+pub mod desk;
 
 use attacks::{count, cut, rewrite};
 use capsid_seal::SigningKey;

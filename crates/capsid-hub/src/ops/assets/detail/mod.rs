@@ -33,7 +33,7 @@ use capsid_store::assets::list;
 use capsid_store::assets::list::ListedAsset;
 use capsid_store::assets::scans;
 use capsid_store::db::tx::Tx;
-use capsid_store::evaluation::{evidence, promotion, scoring};
+use capsid_store::evaluation::{promotion, scoring, validation};
 use capsid_store::nodes::{self, NodeRow};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -229,7 +229,7 @@ fn load_detail(
     let mut detail = AssetDetailView {
         asset: AssetView::new(listed),
         bundle: load_bundle(tx, &asset.bundle_id)?,
-        validation: AssetValidationView::new(&tally, evidence::load_proof(tx, asset)?),
+        validation: AssetValidationView::new(&tally, validation::load_proof(tx, asset)?),
         scan: scans::get(tx, &asset.asset_id)?.map(ScanView::from),
         gdi: round_gdi(gdi(&scoring::evidence(tx, asset, now)?, &tx.trust().belief)),
         runner: RunnerResultView::find(tx, &asset.asset_id)?,
@@ -259,6 +259,7 @@ fn load_detail(
         };
         detail.payload = Some(body.map(stored_json).transpose()?);
         detail.payload_withheld = (!viewer.sees_body).then_some(match asset.status.is_distributed() {
+            _ if !asset.is_scanned() => "Its texts are being scanned; look again in a minute.",
             true => "The whole of it has a price on this hub; POST /a2a/fetch buys it.",
             false => {
                 "Only its publisher, its owner, its validators, whoever it was handed in to and admins see the \
@@ -325,7 +326,9 @@ fn load_bundle(tx: &mut dyn Tx, bundle_id: &str) -> ApiResult<Option<BundleView>
 fn load_events(tx: &mut dyn Tx, listed: &ListedAsset) -> ApiResult<Vec<Box<RawValue>>> {
     let bundles = list::bundles_of(tx, &listed.asset.asset_id, MAX)?;
     let ids: Vec<AssetId> = bundles.into_iter().filter_map(|bundle| bundle.event).collect();
-    let seqs: Vec<i64> = list::by_id(tx, &ids)?.iter().map(|event| event.asset.seq).collect();
+    let events = list::by_id(tx, &ids)?;
+    let scanned = events.iter().filter(|event| event.asset.is_scanned());
+    let seqs: Vec<i64> = scanned.map(|event| event.asset.seq).collect();
     let mut bodies = list::bodies(tx, &seqs)?;
     seqs.iter().filter_map(|seq| bodies.remove(seq)).map(stored_json).collect()
 }

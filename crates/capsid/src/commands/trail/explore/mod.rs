@@ -1,11 +1,12 @@
 //! `capsid trail explore`: the Explorer over the chains of this machine, or over a bundle.
 
-use super::chains::{all, own_keys};
-use super::export::ExportedChains;
+use super::chains::own_keys;
+use super::home_view::{HomeView, key_of_home};
 use crate::commands::viewer;
-use capsid_model::{Code, Problem, Result, json};
-use capsid_seal::bundle::{BundlePlan, UnreadablePolicy, is_plain};
-use capsid_seal::keys::{KeyOrigin, file, pq_public};
+use capsid_model::{Code, Problem, Result, Value, json};
+use capsid_seal::bundle::is_plain;
+use capsid_seal::imported;
+use capsid_seal::keys::{KeyOrigin, KeySet, pq_public};
 use capsid_seal::{PublicKey, TrailHome};
 use capsid_web::local::{JsonDocument, LocalData, about};
 use clap::Args;
@@ -31,9 +32,14 @@ pub(super) struct TrailExploreArgs {
     options: viewer::ViewerOptions,
 }
 
-pub(super) fn run(arguments: &TrailExploreArgs, home: &TrailHome) -> Result<u8> {
+pub(super) fn run(arguments: &TrailExploreArgs, home: &TrailHome, is_home_named: bool) -> Result<u8> {
     let source = match &arguments.bundle {
-        None => TrailViewerSource::Home(Mutex::default()),
+        None => {
+            if !is_home_named {
+                super::signer::require_signed_home(home)?;
+            }
+            TrailViewerSource::Home(Mutex::default())
+        }
         Some(folder) if folder.join("index.json").is_file() => TrailViewerSource::Bundle(folder.clone()),
         Some(folder) => {
             let message = format!("`{}` is not a bundle: it has no `index.json`.", folder.display());
@@ -57,7 +63,7 @@ pub(crate) struct TrailViewer {
 
 enum TrailViewerSource {
     /// The user's chains as they were when the index was last requested.
-    Home(Mutex<Option<Arc<BundlePlan>>>),
+    Home(Mutex<Option<Arc<HomeView>>>),
     Bundle(PathBuf),
 }
 
@@ -84,56 +90,62 @@ impl TrailViewer {
         Self { home, source: TrailViewerSource::Home(Mutex::default()) }
     }
 
-    /// The keys that this user knows to be right. What a bundle says of keys is not among them.
+    /// The keys that `capsid trail verify` uses here. What a bundle says of keys is not among them.
     fn keys(&self) -> JsonDocument {
-        let own = self.own().map(|key| key.hex());
-        let keys = own_keys(&self.home);
+        let mut keys = own_keys(&self.home);
+        let (place, files) = match &self.source {
+            TrailViewerSource::Home(_) => {
+                imported::add_keys(&self.home, &mut keys);
+                ("home", Vec::new())
+            }
+            TrailViewerSource::Bundle(folder) => ("bundle", json_files(folder)),
+        };
+        // A key that cannot be read is no reason to show nothing: `capsid doctor` reports it.
+        let own = key_of_home(&self.home).ok().flatten().map(|key| key.hex());
         let pinned = keys.iter().filter(|key| key.origin == KeyOrigin::Pinned);
         let pinned: Vec<String> = pinned.map(|key| key.key.hex()).collect();
-        let place = match self.source {
-            TrailViewerSource::Home(_) => "home",
-            TrailViewerSource::Bundle(_) => "bundle",
-        };
         let pq = pq_public::public_hex(self.home.root()).ok().flatten();
-        let files = match &self.source {
-            TrailViewerSource::Home(_) => Vec::new(),
-            TrailViewerSource::Bundle(folder) => json_files(folder),
-        };
-        JsonDocument::from_value(
-            &json!({ "own": own, "pq": pq, "pinned": pinned, "place": place, "files": files }),
-        )
-    }
-
-    /// A key that cannot be read is no reason to show nothing: `capsid doctor` reports it.
-    fn own(&self) -> Option<PublicKey> {
-        let service = super::signer::key_of_service(&self.home).ok().flatten();
-        service.or_else(|| file::load(&self.home.key()).ok().flatten().map(|key| key.public()))
+        JsonDocument::from_value(&json!({
+            "own": own, "pq": pq, "pinned": pinned, "keys": list(&keys), "place": place, "files": files,
+        }))
     }
 
     fn file(&self, name: &str) -> Result<Option<JsonDocument>> {
         match &self.source {
             TrailViewerSource::Bundle(folder) => in_folder(folder, name),
             TrailViewerSource::Home(known) => {
-                let plan = self.plan(known, name == "index.json")?;
+                let view = self.view(known, name == "index.json")?;
+                if name == "home.json" {
+                    return Ok(Some(JsonDocument::from_value(&view.traces)));
+                }
                 let name = name.to_owned();
-                let is_there = plan.names().any(|each| each == name);
+                let is_there = view.plan.names().any(|each| each == name);
                 Ok(is_there
-                    .then(|| JsonDocument::written(move |out| plan.write(&name, Path::new(&name), out))))
+                    .then(|| JsonDocument::written(move |out| view.plan.write(&name, Path::new(&name), out))))
             }
         }
     }
 
     /// Asking for the index reads every chain anew; the other files are then those that it speaks of.
-    fn plan(&self, known: &Mutex<Option<Arc<BundlePlan>>>, anew: bool) -> Result<Arc<BundlePlan>> {
+    fn view(&self, known: &Mutex<Option<Arc<HomeView>>>, anew: bool) -> Result<Arc<HomeView>> {
         let held = || known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(plan) = held().as_ref().filter(|_| !anew) {
-            return Ok(Arc::clone(plan));
+        if let Some(view) = held().as_ref().filter(|_| !anew) {
+            return Ok(Arc::clone(view));
         }
-        let collected = ExportedChains::collect(&self.home, all(&self.home)?, self.own());
-        let plan = Arc::new(collected.plan(UnreadablePolicy::Shown));
-        *held() = Some(Arc::clone(&plan));
-        Ok(plan)
+        let view = Arc::new(HomeView::read(&self.home)?);
+        *held() = Some(Arc::clone(&view));
+        Ok(view)
     }
+}
+
+/// Each key, where it came from, and its place among the home's own ones, counted without gaps: a page has no numbers
+/// as large as some of these.
+fn list(keys: &KeySet) -> Vec<Value> {
+    let mut epochs: Vec<u64> = keys.iter().filter_map(|one| keys.epoch(&one.key)).collect();
+    epochs.sort_unstable();
+    epochs.dedup();
+    let place = |key: &PublicKey| keys.epoch(key).and_then(|epoch| epochs.binary_search(&epoch).ok());
+    keys.iter().map(|one| json!([one.key.hex(), one.origin.as_str(), place(&one.key)])).collect()
 }
 
 /// The names of the files that a page may ask for. Those that the index does not list are named in a verdict.
