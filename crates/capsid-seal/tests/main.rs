@@ -19,6 +19,7 @@ mod pq_keys;
 mod python_validate;
 mod python_writer;
 mod qp_capsule;
+mod qp_capsule_mistakes;
 mod ranges;
 mod scene;
 mod store;

@@ -23,7 +23,7 @@ fn many() -> usize {
 }
 
 /// The verdict on the one chain of a file.
-fn judge(path: &Path, kind: SourceKind, batch: bool, keys: &KeySet) -> ChainVerdict {
+pub(crate) fn judge(path: &Path, kind: SourceKind, batch: bool, keys: &KeySet) -> ChainVerdict {
     let sources = open_any(path).unwrap();
     assert_eq!((sources.kind, sources.chains.len()), (kind, 1), "{}", path.display());
     let options = VerifyOptions { signatures: true, batch, ..VerifyOptions::default() };
@@ -290,7 +290,7 @@ fn sealed_by_us(rng: &mut Rng, sealer: &Sealer, count: usize) -> Vec<StoredRecor
 }
 
 /// A record as the peer writes it into a JSON chain: the content, and the seal behind it.
-fn in_its_form(stored: &StoredRecord) -> ExactJson {
+pub(crate) fn in_its_form(stored: &StoredRecord) -> ExactJson {
     let ExactJson::Object(mut fields) = parse(&stored.canonical).unwrap() else { panic!() };
     let seal = stored.seal.clone();
     fields.extend(fields! {
@@ -372,7 +372,7 @@ fn what_we_sealed_and_someone_changed_both_refuse_at_the_same_place() {
     assert_eq!(met.len(), TAMPERINGS.len(), "{seed} every kind came up: {met:?}");
 }
 
-fn sealed_short(rng: &mut Rng, sealer: &Sealer) -> Vec<StoredRecord> {
+pub(crate) fn sealed_short(rng: &mut Rng, sealer: &Sealer) -> Vec<StoredRecord> {
     let mut link = capsid_seal::ChainLink::default();
     let count = rng.u64(2..6);
     (0..count)

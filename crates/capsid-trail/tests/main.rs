@@ -6,3 +6,4 @@ mod agents;
 mod continuation;
 mod install;
 mod reference;
+mod sample;

@@ -12,6 +12,7 @@ mod otlp;
 mod policy;
 mod read_only;
 mod repositories;
+mod sample;
 mod shared_database;
 mod signing_service;
 mod story;

@@ -6,8 +6,10 @@ use super::viewer_page::{ViewerPage, essence};
 use super::*;
 use capsid_model::Value;
 use capsid_testkit::served_program::ServedProgram;
+use capsid_testkit::wait;
 use rusqlite::Connection;
 use std::path::Path;
+use std::time::Duration;
 
 const OTHER: &str = "6a1d2caf-8b63-4d2e-8e4f-3c8b2d5f9a12";
 
@@ -41,7 +43,7 @@ fn copy(from: &Path, to: &Path) {
     for entry in std::fs::read_dir(from).unwrap().flatten() {
         let target = to.join(entry.file_name());
         if entry.path().is_dir() {
-            copy(&entry.path(), &target)
+            copy(&entry.path(), &target);
         } else {
             std::fs::copy(entry.path(), target).unwrap();
         }
@@ -213,13 +215,20 @@ fn the_home_viewer_hears_the_signing_service_and_sees_what_waits() {
     std::fs::remove_file(desk.chain(SESSION).with_extension("checkpoint.json")).unwrap();
     assert_eq!(agreed(&desk, "cut, with its traces").0, "incomplete");
     desk.put_back(&copy);
+    // The service writes its heads file a moment after it signed.
+    let heads = desk.journal().with_file_name("heads");
+    let chain = format!("{SESSION} 6 ");
+    let has_all = |text: String| text.contains(&chain) && text.contains("chain meta meta 2 ");
+    wait::until("the heads file has the chain", Duration::from_secs(10), || {
+        std::fs::read_to_string(&heads).is_ok_and(has_all)
+    });
     desk.stop();
     desk.hook(SESSION, 3);
     let (level, found) = agreed(&desk, "the service is down");
-    assert_eq!(level, "unverified");
+    assert_eq!(level, "unverified", "{found:?}");
     assert!(found.iter().any(|one| one.starts_with("pending")), "{found:?}");
-    std::fs::remove_file(desk.journal().with_file_name("heads")).unwrap();
+    std::fs::remove_file(&heads).unwrap();
     let (level, found) = agreed(&desk, "no heads");
-    assert_eq!(level, "incomplete");
+    assert_eq!(level, "incomplete", "{found:?}");
     assert!(found.iter().any(|one| one.starts_with("signer_unreachable")), "{found:?}");
 }

@@ -6,7 +6,6 @@ mod compact;
 mod disclose;
 mod explore;
 mod export;
-mod home_view;
 mod hook;
 mod import;
 mod inspect;

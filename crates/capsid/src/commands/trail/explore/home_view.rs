@@ -1,20 +1,19 @@
 //! What the local viewer shows of a home: its chains as a bundle, and the traces that their records are compared with.
 
-use super::chains::own_keys;
-use super::export::ExportedChains;
-use super::signer::{ask_witness, key_of_service};
+use super::key_limits::KeyLimits;
+use crate::commands::trail::chains::own_keys;
+use crate::commands::trail::export::ExportedChains;
+use crate::commands::trail::signer::{ask_witness, key_of_service};
 use capsid_model::{Code, Problem, Result, Value};
 use capsid_seal::bundle::{BundlePlan, UnreadablePolicy};
 use capsid_seal::evidence::{
-    CollectOptions, CollectedChain, CollectedEvidence, META, collect_home, collect_imported, read_meta,
+    CollectOptions, CollectedChain, CollectedEvidence, META, collect_home, collect_imported,
 };
 use capsid_seal::keys::{KeySet, file};
-use capsid_seal::meta::MetaTraces;
 use capsid_seal::sources::ChainSource;
 use capsid_seal::verdict::FindingCode;
-use capsid_seal::verdict::evidence::{ChainEvidence, EvidenceNote, Expectation};
-use capsid_seal::verdict::home::{HomeTraces, TracedChain, TracedChains};
-use capsid_seal::verdict::verify::SignerRun;
+use capsid_seal::verdict::evidence::Expectation;
+use capsid_seal::verdict::home::{HomeChain, HomeChains, HomeTraces};
 use capsid_seal::{PublicKey, TrailHome};
 use capsid_signer::head_witness::HeadWitness;
 use std::collections::BTreeMap;
@@ -76,64 +75,24 @@ fn collect(home: &TrailHome, keys: &KeySet, expectations: Vec<Expectation>) -> R
     Ok(found)
 }
 
-/// How long keys of the home count: rotations and the signing service say so.
-struct KeyLimits {
-    /// The length by fingerprint, for each chain.
-    by_chain: BTreeMap<String, BTreeMap<String, u64>>,
-    /// What the service says beside that.
-    notes: Vec<EvidenceNote>,
-}
-
-impl KeyLimits {
-    /// Asks those who say it in `verify` about a record of each key in each chain.
-    fn read(found: &CollectedEvidence, keys: &KeySet, witness: Option<&HeadWitness>) -> Self {
-        let meta = found.chains.iter().find(|chain| chain.source.is_meta);
-        let traces = meta.and_then(|meta| read_meta(&meta.source, keys).ok()).unwrap_or_default();
-        let mut asked = found.evidence.clone();
-        (asked.chains, asked.notes) = (Vec::new(), Vec::new());
-        asked.chains.extend(found.chains.iter().map(|chain| ChainEvidence {
-            name: chain.name.clone(),
-            runs: runs_of(&chain.name, keys, &traces),
-            ..ChainEvidence::default()
-        }));
-        if let Some(witness) = witness {
-            witness.apply_to(&mut asked);
-        }
-        let by_chain = asked.chains.into_iter().map(|chain| {
-            let limits = chain.runs.into_iter().filter_map(|run| Some((run.signer, run.until?)));
-            (chain.name, limits.collect())
-        });
-        Self { by_chain: by_chain.collect(), notes: asked.notes }
-    }
-}
-
-fn runs_of(chain: &str, keys: &KeySet, traces: &MetaTraces) -> Vec<SignerRun> {
-    let run = |key: &PublicKey, origin| {
-        let signer = key.fingerprint();
-        let until = traces.limit(&signer, chain);
-        SignerRun { first: 0, count: 1, signer, origin: Some(origin), epoch: None, until }
-    };
-    keys.iter().map(|one| run(&one.key, one.origin)).collect()
-}
-
 fn trace(
     found: CollectedEvidence,
     plan: &BundlePlan,
     limits: &BTreeMap<String, BTreeMap<String, u64>>,
-) -> TracedChains {
+) -> HomeChains {
     let mut evidence = found.evidence;
     // The page has the times of all records.
     evidence.notes.retain(|note| note.code != FindingCode::TimeOrder);
     let pending =
         |name: &str| evidence.chains.iter().find(|chain| chain.name == name).map(|chain| chain.pending);
-    let chains = found.chains.iter().map(|CollectedChain { name, source, .. }| TracedChain {
+    let chains = found.chains.iter().map(|CollectedChain { name, source, .. }| HomeChain {
         id: plan.chains().find(|(_, chain)| is_same(chain, source)).map(|(id, _)| id.to_owned()),
         is_meta: name == META,
         pending: pending(name).unwrap_or_default(),
         limits: limits.get(name).cloned().unwrap_or_default(),
         name: name.clone(),
     });
-    TracedChains {
+    HomeChains {
         chains: chains.collect(),
         expectations: evidence.expectations,
         claims: evidence.claims,

@@ -1,7 +1,9 @@
 //! `capsid trail explore`: the Explorer over the chains of this machine, or over a bundle.
 
+mod home_view;
+mod key_limits;
+
 use super::chains::own_keys;
-use super::home_view::{HomeView, key_of_home};
 use crate::commands::viewer;
 use capsid_model::{Code, Problem, Result, Value, json};
 use capsid_seal::bundle::is_plain;
@@ -10,6 +12,7 @@ use capsid_seal::keys::{KeyOrigin, KeySet, pq_public};
 use capsid_seal::{PublicKey, TrailHome};
 use capsid_web::local::{JsonDocument, LocalData, about};
 use clap::Args;
+use home_view::{HomeView, key_of_home};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -36,7 +39,7 @@ pub(super) fn run(arguments: &TrailExploreArgs, home: &TrailHome, is_home_named:
     let source = match &arguments.bundle {
         None => {
             if !is_home_named {
-                super::signer::require_signed_home(home)?;
+                crate::commands::trail::signer::require_signed_home(home)?;
             }
             TrailViewerSource::Home(Mutex::default())
         }
