@@ -189,16 +189,15 @@ fn fsck_sees_whatever_was_changed_in_the_graph() {
 }
 
 #[test]
-fn a_hub_from_before_the_graph_fills_it_when_it_starts() {
-    let hub = TestHub::sqlite();
-    hub.fill(4);
-    let filled = graph_dump(&hub);
-    for table in ["entities", "words", "relations"] {
-        hub.change(&format!("DELETE FROM graph_{table}"));
-    }
-    assert_ne!(graph_dump(&hub), filled);
-    let hub = hub.restart();
-    assert_eq!(graph_dump(&hub), filled);
+fn a_hub_without_an_index_makes_one_while_it_serves() {
+    both(|hub| {
+        hub.fill(4);
+        let filled = graph_dump(hub);
+        hub.hub.store.reset_index().unwrap();
+        assert_eq!(hub.hub.store.read_now(graph::dump).unwrap(), "");
+        hub.get("/kg/graph").expect(200);
+        assert_eq!(hub.hub.store.read_now(graph::dump).unwrap(), filled, "a question waited for it");
+    });
 }
 
 #[test]

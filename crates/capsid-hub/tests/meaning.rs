@@ -208,6 +208,7 @@ fn the_graph_leads_to_nothing_that_merely_lies_near_the_question() {
             hub.publish("node_a", bundle).expect(200);
         }
         index(hub);
+        hub.follow();
         let question = SemanticQuestion::parse("heartbeat", &[]);
         assert!(question.terms.iter().any(|asked| asked.is_near && asked.term == "c_keepalive"));
         let related = hub.hub.store.read_now(move |tx| graph::related(tx, &question, 50)).unwrap();

@@ -5,6 +5,7 @@ mod both;
 mod failing_disk;
 mod graph;
 mod graph_forget;
+mod index;
 mod ledger;
 mod panics;
 mod search_speed;

@@ -68,13 +68,6 @@ pub fn names(answer: &Value) -> Vec<String> {
 
 /// Everything that the graph holds, as text.
 pub fn graph_dump(hub: &TestHub) -> String {
-    let mut inside = false;
-    let lines = hub.dump();
-    let graph = lines.lines().filter(|line| {
-        if !line.starts_with(' ') {
-            inside = line.starts_with("graph_") && !line.starts_with("graph_use");
-        }
-        inside
-    });
-    graph.collect::<Vec<_>>().join("\n")
+    hub.follow();
+    hub.hub.store.read_now(capsid_store::graph::dump).unwrap()
 }

@@ -189,6 +189,20 @@ pub fn sqlite(file: &Path, allowed: bool, now: Time) -> Result<()> {
     change.commit().map_err(failed)
 }
 
+/// Makes an SQLite file as it was before a step.
+#[cfg(test)]
+pub fn sqlite_before(file: &Path, name: &str) {
+    let connection = sqlite::open_for_migration(file).unwrap();
+    connection.execute_batch(&render_ddl(Dialect::Sqlite, TABLE)).unwrap();
+    for step in STEPS.iter().take_while(|step| step.name != name) {
+        let text = step.text(Dialect::Sqlite);
+        connection.execute_batch(&text).unwrap();
+        let sum = sha256_hex(text.as_bytes());
+        let done = "INSERT INTO migrations (name, sum, applied_at) VALUES (?1, ?2, 1)";
+        connection.execute(done, (step.name, sum)).unwrap();
+    }
+}
+
 /// Brings a PostgreSQL database up to date, or checks that it is. Hubs that start together take turns.
 pub fn postgres(url: &str, allowed: bool, now: Time) -> Result<()> {
     postgres::runtime()?.block_on(async {

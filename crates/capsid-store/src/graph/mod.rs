@@ -11,6 +11,8 @@ mod find;
 mod index_sql;
 mod ingest;
 pub(crate) mod membership;
+#[cfg(test)]
+mod migration_tests;
 mod notes;
 mod postgres;
 mod property_terms;
