@@ -494,7 +494,8 @@ fn a_level_or_a_grade_that_does_not_follow_is_found() {
         let bundle = Bundle::new(1);
         hub.publish("node_a", &bundle).expect(200);
         hub.take_on_trial("node_b", bundle.capsule_id());
-        let report = json!({"target_asset_id": bundle.capsule_id(), "validation_report": {"overall_ok": true}});
+        let report =
+            json!({"target_asset_id": bundle.capsule_id(), "validation_report": {"overall_ok": true}});
         hub.message("node_b", "report", report).expect(200);
         let (_, account) = crate::common::economy::user(hub, "ann");
         let user = account.trim_start_matches("user:").to_owned();

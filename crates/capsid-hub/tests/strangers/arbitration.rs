@@ -106,7 +106,8 @@ fn an_outcome_from_before_a_demotion_does_not_pass_the_gate_of_the_arbiter() {
     both_with(always_arbitrated, |hub| {
         let root = admin(hub);
         let bundle = published(hub, 1);
-        let promote = || hub.post_as(&root, &format!("/admin/assets/{}/promote", bundle.capsule_id()), &json!({}));
+        let promote =
+            || hub.post_as(&root, &format!("/admin/assets/{}/promote", bundle.capsule_id()), &json!({}));
         promote().expect(200);
         for n in 0..2 {
             let (name, node) = (format!("failing{n}"), format!("node_failing{n}"));
@@ -237,7 +238,8 @@ fn an_appointed_owner_decides_as_an_arbiter_but_not_about_its_own_work() {
         let own = Bundle::new(2);
         hub.publish("node_mia", &own).expect(200);
         let decide = |bundle: &Bundle, word: &str| {
-            let payload = json!({"target_asset_id": bundle.capsule_id(), "decision": word, "reason": "Ran it."});
+            let payload =
+                json!({"target_asset_id": bundle.capsule_id(), "decision": word, "reason": "Ran it."});
             hub.message_as("node_mia", &mia, "decision", payload).expect(200)
         };
         let on_own = decide(&own, "accept");

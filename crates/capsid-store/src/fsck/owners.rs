@@ -68,7 +68,8 @@ pub fn check_grades(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
             OR NOT (weight >= 0 AND weight <= CASE WHEN label = 'hub' THEN 3 ELSE 1 END)
          ORDER BY seq";
     tx.query_each(odd, params![], |(id, label, grade, weight): (String, String, String, f64)| {
-        let problem = format!("A report that is `{label}` cannot have the grade `{grade}` and weigh {weight}.");
+        let problem =
+            format!("A report that is `{label}` cannot have the grade `{grade}` and weigh {weight}.");
         report.lost("grade_wrong", id, problem);
         Ok(())
     })?;
@@ -76,7 +77,11 @@ pub fn check_grades(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
          WHERE grade NOT IN ('self', 'unverified', 'probe', 'fetched', 'used', 'applied', 'assigned', 'reproduced', 'hub')
          ORDER BY node_id";
     tx.query_each(replaced, params![], |(node_id, grade): (String, String)| {
-        report.lost("grade_wrong", node_id, format!("A settled report has the grade `{grade}`, which is none."));
+        report.lost(
+            "grade_wrong",
+            node_id,
+            format!("A settled report has the grade `{grade}`, which is none."),
+        );
         Ok(())
     })
 }

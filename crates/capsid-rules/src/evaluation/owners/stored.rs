@@ -25,7 +25,9 @@ pub fn stored_fault(stored: &AssessedOwner, policy: &OwnerPolicy) -> Option<Stri
         return Some("It has less than no settled reports.".to_owned());
     };
     if agreed > settled {
-        return Some(format!("{agreed} of its {settled} settled reports agree, which is more than there are."));
+        return Some(format!(
+            "{agreed} of its {settled} settled reports agree, which is more than there are."
+        ));
     }
     let earned = earned_level(&stored.conditions);
     let is_due = |level: OwnerLevel| match level {
@@ -102,7 +104,8 @@ mod tests {
 
     #[test]
     fn what_was_assessed_on_a_public_hub_fits_where_everybody_is_known_now() {
-        let new = assessed(&OwnerFacts { settled: 9, agreed: 9, ..OwnerFacts::default() }, &OwnerPolicy::PUBLIC);
+        let new =
+            assessed(&OwnerFacts { settled: 9, agreed: 9, ..OwnerFacts::default() }, &OwnerPolicy::PUBLIC);
         assert_eq!(stored_fault(&new, &OwnerPolicy::PRIVATE), None);
     }
 }
