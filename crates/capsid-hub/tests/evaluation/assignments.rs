@@ -283,3 +283,23 @@ fn a_validator_that_could_not_run_the_commands_is_replaced() {
         },
     );
 }
+
+#[test]
+fn an_owner_that_did_not_answer_is_not_asked_at_once_with_another_node() {
+    on_sqlite(|hub| {
+        hub.publish("node_a", &Bundle::new(1)).expect(200);
+        account(hub, "ann", AccountRole::User);
+        for node in ["node_v1", "node_v2", "node_v3"] {
+            validator(hub, node);
+        }
+        own(hub, "ann", "node_v1");
+        own(hub, "ann", "node_v2");
+        let asked = |hub: &TestHub| ["node_v1", "node_v2", "node_v3"].map(|node| open(hub, node).len());
+        run_jobs(hub);
+        assert_eq!(asked(hub), [1, 0, 1]);
+        hub.clock.advance(HOUR);
+        hub.register("node_v2");
+        run_jobs(hub);
+        assert_eq!(asked(hub), [0, 0, 0]);
+    });
+}

@@ -233,11 +233,12 @@ fn cover(
     }
     heard.extend(covering);
     heard.insert(candidate.publisher.owner_key(&policy));
-    let rested = |node_id: &str| {
-        let before = earlier.iter().filter(|assignee| assignee.node.node_id == node_id);
-        before
-            .into_iter()
-            .all(|assignee| assignee.is_expired() && assignee.expires_at <= now.0 - ASK_AGAIN_MS)
+    // An owner that did not answer with one node is not asked at once with another.
+    let is_rested = |validator: &Validator| {
+        let mut before = earlier.iter().filter(|assignee| {
+            assignee.node.node_id == validator.node_id || assignee.node.owner_key(&policy) == validator.owner
+        });
+        before.all(|assignee| assignee.is_expired() && assignee.expires_at <= now.0 - ASK_AGAIN_MS)
     };
     order_validators(validators, terms.is_drawn.then_some(&terms.chance), &candidate.asset_id);
     let mut made = 0;
@@ -246,11 +247,7 @@ fn cover(
             break;
         }
         let is_own = validator.node_id == candidate.publisher.node_id;
-        if is_own
-            || validator.open >= MAX_OPEN
-            || heard.contains(&validator.owner)
-            || !rested(&validator.node_id)
-        {
+        if is_own || validator.open >= MAX_OPEN || heard.contains(&validator.owner) || !is_rested(validator) {
             continue;
         }
         ask(tx, &candidate.asset_id, &validator.node_id, terms, now)?;
