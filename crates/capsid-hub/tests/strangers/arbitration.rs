@@ -72,6 +72,29 @@ fn a_verdict_of_the_runner_settles_reports_and_slashes_those_that_say_otherwise(
 }
 
 #[test]
+fn a_later_run_of_the_runner_settles_only_reports_since() {
+    both_with(with_runner, |hub| {
+        let bundle = published(hub, 1);
+        let (early, late) = (staked(hub, "early", "node_early"), staked(hub, "late", "node_late"));
+        credits::report(hub, "node_early", &bundle, true);
+        let runs = |outcome: &str| {
+            hub.clock.advance(1000);
+            let (_, job) = next(hub, RUNTIME).unwrap();
+            run(hub, &job, outcome, RUNTIME, 1.0);
+            hub.change("UPDATE runner_jobs SET state = 'queued'");
+            hub.clock.advance(1000);
+        };
+        runs("reproduced");
+        credits::report(hub, "node_late", &bundle, true);
+        runs("failed");
+        assert_eq!((settled(hub, &early), settled(hub, &late)), ((1, 1), (1, 0)));
+        assert_eq!((stake(hub, "node_early"), stake(hub, "node_late")), (50.0, 40.0));
+        runs("reproduced");
+        assert_eq!((settled(hub, &early), settled(hub, &late)), ((1, 1), (1, 0)));
+    });
+}
+
+#[test]
 fn an_administrator_who_rejects_a_promoted_asset_settles_the_reports_on_it() {
     both_with(public, |hub| {
         let root = admin(hub);

@@ -27,6 +27,10 @@ pub struct Arbitration<'a> {
 /// Records what an arbiter decided of an asset, and what follows for those that reported on it.
 pub fn arbitrate(tx: &mut dyn Tx, id: &AssetId, decided: Arbitration<'_>, now: Time) -> Result<()> {
     let earlier = outcomes::find_outcome(tx, id)?;
+    if decided.arbiter == RUNNER {
+        // It runs assets again when its runtime changes, and reports from before were about the runtime of then.
+        outcomes::keep_outcome(tx, id)?;
+    }
     outcomes::record_outcome(tx, id, decided.passed, decided.arbiter, now)?;
     slashing::slash_contradicting(tx, id, decided, earlier, now)?;
     close_disagreement(tx, id, decided.passed, decided.arbiter, now)
