@@ -500,10 +500,7 @@ fn a_level_or_a_grade_that_does_not_follow_is_found() {
         let (_, account) = crate::common::economy::user(hub, "ann");
         let user = account.trim_start_matches("user:").to_owned();
         let now = capsid_model::time::Clock::now(&*hub.clock);
-        let assess = {
-            let user = user.clone();
-            move |tx: &mut dyn Tx| owners::assess_account(tx, &user, now)
-        };
+        let assess = move |tx: &mut dyn Tx| owners::assess_account(tx, &user, now);
         hub.hub.store.write_now(assess).unwrap();
         assert_clean(hub);
         for sql in levels {
