@@ -54,6 +54,7 @@ const STEPS: &[Migration] = steps! {
     "20261118-ranking";
     "20261118-settled";
     "20261119-arbitration";
+    "20261119-outcomes";
 };
 
 /// The names of all steps.

@@ -2,13 +2,12 @@
 //! of lately and belong to others than the publisher, one of each owner; those with the least to do come first. The
 //! hub itself never runs a command.
 
+mod validators;
+
 use crate::assets::id::AssetId;
 use crate::db::row::{Json, joined, row, select};
 use crate::db::tx::Tx;
 use crate::evaluation::owners::{self, NodeOwnership, OWNERSHIP_COLUMNS};
-use crate::evaluation::validators::{
-    EarlierAssignee, MAX_OPEN, Validator, load_earlier, load_validators, order_validators,
-};
 use crate::evaluation::weighted_reports;
 use crate::nodes::NodeRow;
 use crate::params;
@@ -19,6 +18,7 @@ use capsid_rules::evaluation::proof::ProofLevel;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use subtle::ConstantTimeEq;
+use validators::{EarlierAssignee, MAX_OPEN, Validator, load_earlier, load_validators, order_validators};
 
 /// A validator that let an assignment expire is not asked about the same asset for so long.
 const ASK_AGAIN_MS: i64 = 6 * 3_600_000;
@@ -221,7 +221,8 @@ fn cover(
         let meant = earlier.iter().filter(move |assignee| is_meant(assignee));
         meant.map(|assignee| assignee.node.owner_key(&policy))
     };
-    let reporting = reports.into_iter().filter(|report| report.vote.weight > 0.0).map(|report| report.vote.owner);
+    let reporting =
+        reports.into_iter().filter(|report| report.vote.weight > 0.0).map(|report| report.vote.owner);
     let covering: BTreeSet<String> = owners(EarlierAssignee::takes_place).chain(reporting).collect();
     // Whoever answered is not asked again, even if the answer does not count.
     let mut heard: BTreeSet<String> = owners(|assignee| !assignee.is_expired()).collect();
@@ -232,11 +233,12 @@ fn cover(
     }
     heard.extend(covering);
     heard.insert(candidate.publisher.owner_key(&policy));
-    let rested = |node_id: &str| {
-        let before = earlier.iter().filter(|assignee| assignee.node.node_id == node_id);
-        before
-            .into_iter()
-            .all(|assignee| assignee.is_expired() && assignee.expires_at <= now.0 - ASK_AGAIN_MS)
+    // An owner that did not answer with one node is not asked at once with another.
+    let is_rested = |validator: &Validator| {
+        let mut before = earlier.iter().filter(|assignee| {
+            assignee.node.node_id == validator.node_id || assignee.node.owner_key(&policy) == validator.owner
+        });
+        before.all(|assignee| assignee.is_expired() && assignee.expires_at <= now.0 - ASK_AGAIN_MS)
     };
     order_validators(validators, terms.is_drawn.then_some(&terms.chance), &candidate.asset_id);
     let mut made = 0;
@@ -245,11 +247,7 @@ fn cover(
             break;
         }
         let is_own = validator.node_id == candidate.publisher.node_id;
-        if is_own
-            || validator.open >= MAX_OPEN
-            || heard.contains(&validator.owner)
-            || !rested(&validator.node_id)
-        {
+        if is_own || validator.open >= MAX_OPEN || heard.contains(&validator.owner) || !is_rested(validator) {
             continue;
         }
         ask(tx, &candidate.asset_id, &validator.node_id, terms, now)?;
