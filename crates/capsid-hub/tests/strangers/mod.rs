@@ -1,5 +1,6 @@
 //! A hub that strangers use: what free nodes can take, store and smuggle in, on both databases.
 
+mod audits;
 mod content;
 mod credits;
 mod disputes;

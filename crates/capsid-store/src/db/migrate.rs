@@ -53,6 +53,7 @@ const STEPS: &[Migration] = steps! {
     "20261118-credits-conservation", "20261118-credits-conservation.sqlite.sql", "20261118-credits-conservation.postgres.sql";
     "20261118-ranking";
     "20261118-settled";
+    "20261119-audits";
 };
 
 /// The names of all steps.
