@@ -107,9 +107,8 @@ fn verdict(files: &BundleFiles, reader: &Value, noted: Option<&str>) -> Value {
             })
             .collect();
         at.insert(*id, hashes);
-        let times: Vec<String> = (0..)
-            .map_while(|number| Some(record(id, number)["signed_at"].as_str()?.to_owned()))
-            .collect();
+        let times: Vec<String> =
+            (0..).map_while(|number| Some(record(id, number)["signed_at"].as_str()?.to_owned())).collect();
         // All claimed times of the cases are of one day, and the hour tells them apart.
         let is_back = |place: &usize| times[*place][..13] < times[place - 1][..13];
         time_breaks.insert(*id, (1..times.len()).filter(is_back).collect::<Vec<usize>>());

@@ -55,6 +55,7 @@ const STEPS: &[Migration] = steps! {
     "20261118-settled";
     "20261119-arbitration";
     "20261119-outcomes";
+    "20261119-audits";
 };
 
 /// The names of all steps.

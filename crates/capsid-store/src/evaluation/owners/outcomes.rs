@@ -4,6 +4,7 @@
 use crate::assets::id::AssetId;
 use crate::db::row::{row, select};
 use crate::db::tx::Tx;
+use crate::evaluation::owners::audits;
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
@@ -74,7 +75,7 @@ pub fn keep_settled(tx: &mut dyn Tx, node_id: &str, id: &AssetId) -> Result<()> 
 }
 
 /// How many reports of an account an outcome settled since a moment, and how many of these agreed with it. A report is settled
-/// by the first outcome after it. One for each asset counts.
+/// by the first outcome after it. One for each asset counts. Audits count with them.
 pub fn count_settled(tx: &mut dyn Tx, user_id: &str, since: i64) -> Result<(u32, u32)> {
     let rows = tx.query_all::<(AssetId, bool)>(
         "SELECT r.asset_id, CASE WHEN r.overall_ok = o.passed THEN 1 ELSE 0 END
@@ -93,5 +94,7 @@ pub fn count_settled(tx: &mut dyn Tx, user_id: &str, since: i64) -> Result<(u32,
     let last = rows.chunk_by(|one, next| one.0 == next.0).filter_map(|reports| reports.last());
     let agreed: Vec<bool> = last.map(|(_, agrees)| *agrees).collect();
     let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-    Ok((count(agreed.len()), count(agreed.iter().filter(|agrees| **agrees).count())))
+    let (settled, agreed) = (count(agreed.len()), count(agreed.iter().filter(|agrees| **agrees).count()));
+    let (audited, answered) = audits::count_settled(tx, user_id, since)?;
+    Ok((settled.saturating_add(audited), agreed.saturating_add(answered)))
 }
