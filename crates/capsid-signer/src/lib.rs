@@ -5,6 +5,7 @@ pub mod adoption;
 pub mod client;
 pub mod flush;
 pub mod head_witness;
+pub mod home_evidence;
 pub mod home_sealer;
 pub mod journal;
 pub mod layout;

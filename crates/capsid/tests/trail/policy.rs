@@ -289,3 +289,38 @@ fn an_adopted_key_makes_chains_of_another_home_go_on_here() {
     desk.expect(0, &[&SEAL[..], &["--finalize"]].concat());
     assert_eq!(desk.expect(0, &["trail", "verify", "--json"]).json()["level"], "valid");
 }
+
+#[test]
+fn a_retired_key_signs_nothing_new_elsewhere_and_in_what_is_imported() {
+    let author = sealed(1);
+    author.expect(0, &["trail", "export", "--out", "before"]);
+    // A thief has the key from before its rotation, and seals a session with it.
+    let thief = desk();
+    std::fs::create_dir_all(thief.trail()).unwrap();
+    std::fs::copy(author.trail().join("key"), thief.trail().join("key")).unwrap();
+    let stolen =
+        thief.expect(0, &["key", "show", "--json"]).json()["fingerprint"].as_str().unwrap().to_owned();
+    thief.transcript("stolen", 1);
+    thief.expect(0, &["trail", "seal", "--tool", "claude-code", "--session", "stolen"]);
+    thief.expect(0, &["trail", "export", "--out", "bundle", "stolen"]);
+    author.expect(0, &["key", "rotate"]);
+
+    let bundle = thief.home().join("bundle");
+    let stolen_chain = thief.chain("stolen");
+    for path in [&bundle, &stolen_chain, &thief.trail()] {
+        let path = path.to_str().unwrap();
+        let verdict = author.expect(1, &["trail", "verify", "--json", path]).json();
+        assert!(codes(&verdict).contains(&"retired_key"), "{path}: {verdict}");
+        let refused = author.expect(1, &["trail", "import", path]);
+        assert!(refused.stdout.contains("was retired at record 0"), "{refused}");
+    }
+    // What the key signed while it was in use is the author's, wherever it is.
+    let own = author.expect(0, &["trail", "verify", "--json", "before"]).json();
+    assert_eq!(own["level"], "valid", "{own}");
+    // One that is among the imported chains already.
+    let imported = author.trail().join("imported").join(stolen).join("claude-code");
+    std::fs::create_dir_all(&imported).unwrap();
+    std::fs::copy(&stolen_chain, imported.join("stolen.db")).unwrap();
+    let verdict = author.expect(1, &["trail", "verify", "--json"]).json();
+    assert!(codes(&verdict).contains(&"retired_key"), "{verdict}");
+}
