@@ -1,15 +1,17 @@
 //! The trail: where it is, whether the tools call us, and what they are about to delete.
 
 use super::DoctorFinding;
+use crate::commands::trail::signer::layout;
 use crate::commands::trail::{install_paths, session_paths};
 use crate::commands::variable;
 use capsid_disk::files;
 use capsid_model::exact::{ExactJson, parse_lossy};
 use capsid_model::{Clock, SystemClock, Time};
 use capsid_seal::TrailHome;
-use capsid_seal::evidence::{CollectOptions, collect_home};
+use capsid_seal::evidence::CollectOptions;
 use capsid_seal::keys::health;
-use capsid_seal::verdict::{DataPlace, SignerPolicy};
+use capsid_signer::home_evidence::{JudgedTrail, judge_home};
+use capsid_signer::trust_root::SignerTrust;
 use capsid_trail::install::{HookStatus, status};
 use capsid_transcript::session_paths::find_all;
 use capsid_transcript::{Tool, TranscriptSource};
@@ -48,19 +50,18 @@ pub(super) fn findings() -> Vec<DoctorFinding> {
 
 fn chains(home: &TrailHome) -> DoctorFinding {
     let root = home.root().display();
-    if home.chain_paths().is_empty() {
+    let has_service = !matches!(SignerTrust::find_by_home(&layout().trust, home.root()), Ok(None));
+    if home.chain_paths().is_empty() && !has_service {
         return DoctorFinding::fine("trail", format!("nothing sealed yet; {root} will hold the chains"));
     }
-    let keys = capsid_seal::keys::load_home(home.root());
     let options = CollectOptions { quick: true, ..CollectOptions::default() };
-    let found = match collect_home(home, &keys, &options) {
-        Ok(found) => found,
+    let JudgedTrail { found, verdict } = match judge_home(&layout().trust, home, &options) {
+        Ok(judged) => judged,
         Err(problem) => return DoctorFinding::wrong("trail", &problem),
     };
     if let Some(problem) = found.chains.iter().find_map(|chain| chain.problem.as_ref()) {
         return DoctorFinding::wrong("trail", problem);
     }
-    let verdict = found.evaluate(&SignerPolicy::for_place(DataPlace::Home, keys.has_pinned()));
     match verdict.decisive().filter(|one| !one.level.is_good()) {
         Some(bad) => DoctorFinding::warning("trail", bad.message.clone(), "capsid trail verify"),
         None => {
