@@ -4,6 +4,7 @@ pub mod account;
 pub mod adoption;
 pub mod client;
 pub mod flush;
+pub mod head_signer;
 pub mod head_witness;
 pub mod home_evidence;
 pub mod home_sealer;
