@@ -444,7 +444,7 @@ class Expected extends Map {
       else if (count > total) findings.add('truncated', name, total, { total, count, source });
     }
     if (chain.id === META) return;
-    if (!list.length && this.size) findings.add('unrecorded', name);
+    if (!list.length && this.size && total) findings.add('unrecorded', name);
     else if (list.length && longest(list).count < total) findings.add('grown', name, null, { count: total - longest(list).count });
   }
 }
