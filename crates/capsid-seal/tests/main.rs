@@ -21,6 +21,7 @@ mod python_writer;
 mod qp_capsule;
 mod ranges;
 mod scene;
+mod script_memory;
 mod store;
 mod traces;
 mod validate;
