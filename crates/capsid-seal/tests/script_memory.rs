@@ -29,10 +29,12 @@ fn write_bundle(folder: &Path, length: u64, unlisted: u64) {
         let link = ChainLink { sequence, previous_hash: previous_hash.take() };
         let stored = sealer.seal(&action, &link, "2026-02-07T15:20:54+00:00").unwrap();
         let seal = &stored.seal;
-        let record = capsid_model::json!({
-            "hash": seal.hash, "signature": seal.signature, "signature_pq": "", "signed_at": seal.signed_at,
-            "signed_by": seal.signed_by, "canonical": stored.canonical,
-        });
+        // The text has no other characters that JSON escapes.
+        let text = stored.canonical.replace('\\', "\\\\").replace('"', "\\\"");
+        let record = format!(
+            r#"{{"hash":"{}","signature":"{}","signature_pq":"","signed_by":"{}","canonical":"{text}"}}"#,
+            seal.hash, seal.signature, seal.signed_by
+        );
         write!(out, "{}{record}", if sequence == 0 { "" } else { ", " }).unwrap();
         previous_hash = Some(stored.seal.hash);
     }
