@@ -444,13 +444,22 @@ class Expected extends Map {
       else if (count > total) findings.add('truncated', name, total, { total, count, source });
     }
     if (chain.id === META) return;
-    if (!list.length && this.size) findings.add('unrecorded', name);
+    if (!list.length && this.size && total) findings.add('unrecorded', name);
     else if (list.length && longest(list).count < total) findings.add('grown', name, null, { count: total - longest(list).count });
   }
 }
 
 // ---- The whole bundle ------------------------------------------------------------------------------------------
 const readJson = (path) => JSON.parse(strict.decode(readFileSync(path)).replace(/^\uFEFF/, ''));
+// The first 64 KiB of a file, which may be long.
+function readBegin(path) {
+  const [file, piece] = [openSync(path, 'r'), Buffer.alloc(64 << 10)];
+  try {
+    return piece.toString('utf8', 0, readSync(file, piece, 0, piece.length, 0));
+  } finally {
+    closeSync(file);
+  }
+}
 const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 const isFileName = (id) => id !== '' && id !== '.' && id !== '..' && !/[/\\:\0]/.test(id);
 
@@ -522,7 +531,7 @@ export function checkBundle(folder, options = {}) {
     const isWrong = Number.isInteger(index[field]) && index[field] !== actual;
     if (isWrong) findings.add('contradiction', null, null, { where: 'index.json', field, claimed: index[field], actual });
   }
-  const isChainFile = (file) => attempt(file, null, () => readFileSync(join(folder, file), 'utf8').slice(0, 65536).includes('"capsules"'));
+  const isChainFile = (file) => attempt(file, null, () => readBegin(join(folder, file)).includes('"capsules"'));
   const others = existsSync(folder) ? readdirSync(folder).filter((file) => file.endsWith('.json')) : [];
   for (const file of others.filter((one) => !['index.json', 'meta.json', 'heads.json', ...ids.map((id) => `${id}.json`)].includes(one)).sort()) {
     if (isChainFile(file)) findings.add('unlisted_file', null, null, { file });

@@ -170,6 +170,7 @@ impl Hub {
         AssignmentTerms {
             validators: promotion.validators,
             valid_ms: promotion.assignment_ms,
+            audit_share: promotion.audit_share,
             is_drawn: self.config.profile == HubProfile::Public,
             chance,
         }

@@ -3,6 +3,7 @@
 use crate::common::{Bundle, TestHub, both};
 use capsid_model::problem::{Code, Problem, Result};
 use capsid_store::db::tx::{Dialect, Tx};
+use capsid_store::evaluation::owners;
 use capsid_store::evaluation::rewards::RewardRates;
 use capsid_store::fsck::{self, FsckReport};
 use capsid_store::registry::usage;
@@ -470,4 +471,51 @@ fn an_index_that_lacks_rows_is_found() {
     let store = Store::open(&options, crate::common::START).unwrap();
     let report = store.read_now(|tx| fsck::check(tx, &mut |_, _, _| {})).unwrap();
     assert!(report.counts.contains_key("file_damaged"), "{:#?}", report.findings);
+}
+
+#[test]
+fn a_level_or_a_grade_that_does_not_follow_is_found() {
+    let levels = [
+        "UPDATE owners SET level = 2",
+        "UPDATE owners SET level = 9",
+        "UPDATE owners SET weight = 0.3",
+        "UPDATE owners SET agreed = settled + 1",
+        "UPDATE owners SET conditions = 'x'",
+        "UPDATE users SET appointed_at = 1",
+    ];
+    let grades = [
+        "UPDATE reports SET grade = 'hub'",
+        "UPDATE reports SET grade = 'best'",
+        "UPDATE reports SET grade = 'assigned'",
+        "UPDATE reports SET weight = 2",
+        "UPDATE reports SET label = 'self'",
+    ];
+    both(|hub| {
+        let bundle = Bundle::new(1);
+        hub.publish("node_a", &bundle).expect(200);
+        hub.take_on_trial("node_b", bundle.capsule_id());
+        let report =
+            json!({"target_asset_id": bundle.capsule_id(), "validation_report": {"overall_ok": true}});
+        hub.message("node_b", "report", report).expect(200);
+        let (_, account) = crate::common::economy::user(hub, "ann");
+        let user = account.trim_start_matches("user:").to_owned();
+        let now = capsid_model::time::Clock::now(&*hub.clock);
+        let assess = move |tx: &mut dyn Tx| owners::assess_account(tx, &user, now);
+        hub.hub.store.write_now(assess).unwrap();
+        assert_clean(hub);
+        for sql in levels {
+            tamper(hub, sql);
+            let report = assert_finds(hub, "level_wrong");
+            let mended = fsck::repair(&hub.hub.store, &report, now).unwrap();
+            assert_eq!(mended.owners, 1, "{sql}");
+            assert_clean(hub);
+        }
+        for sql in grades {
+            let restore = "UPDATE reports SET label = 'unsolicited', grade = 'fetched', weight = 0.5";
+            tamper(hub, sql);
+            assert_finds(hub, "grade_wrong");
+            tamper(hub, restore);
+            assert_clean(hub);
+        }
+    });
 }

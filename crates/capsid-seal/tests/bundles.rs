@@ -2,9 +2,9 @@
 
 use crate::store::*;
 use capsid_model::exact::{ExactJson, indented, parse, spaced};
-use capsid_seal::bundle::{BundleExport, ChainClaim, ChainFacts, write};
+use capsid_seal::bundle::{BundleExport, ChainClaim, ChainFacts, HeadSigner, OwnHeads, write};
 use capsid_seal::chain::ChainWriter;
-use capsid_seal::sources::{SourceKind, open_any};
+use capsid_seal::sources::{ChainSource, SourceKind, open_any};
 use capsid_seal::{PublicKey, SigningKey};
 use std::path::Path;
 
@@ -242,4 +242,32 @@ fn wrong_claims(claim: &ChainClaim) -> Vec<ChainClaim> {
     wrong.retain(|wrong| wrong != claim);
     assert!(wrong.len() >= 3, "{claim:?}");
     wrong
+}
+
+#[test]
+fn heads_and_meta_of_an_earlier_export_do_not_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    let (root, out) = (folder.path().join("home"), folder.path().join("out"));
+    home(&root, &[("codex", "s1", 3), ("cline", "s2", 5)]);
+    let mut chains = open_any(&root).unwrap().chains;
+    let key = SigningKey::from_seed(&std::array::from_fn(|i| i as u8));
+    let heads = OwnHeads { key, time: "2026-02-07T15:20:54Z".to_owned() };
+    let own = Some(sealer().public());
+    let write_chains = |chains: &[ChainSource], heads: Option<&dyn HeadSigner>| {
+        let export =
+            BundleExport { chains, own, known: &[], generated_at: "2026-02-07T16:20:54+01:00", heads };
+        write(&out, &export).unwrap();
+        files_in(&out)
+    };
+    let all = ["cline-s2.json", "codex-s1.json", "heads.json", "index.json", "meta.json"];
+    assert_eq!(write_chains(&chains, Some(&heads)), all);
+    chains.retain(|chain| chain.session.as_deref() == Some("s1"));
+    assert_eq!(
+        write_chains(&chains, Some(&heads)),
+        ["cline-s2.json", "codex-s1.json", "heads.json", "index.json"]
+    );
+    assert_eq!(write_chains(&chains, None), ["cline-s2.json", "codex-s1.json", "index.json"]);
+    // A file of that name that no export wrote stays.
+    std::fs::write(out.join("meta.json"), "{\"mine\": true}").unwrap();
+    assert!(write_chains(&chains, None).contains(&"meta.json".to_owned()));
 }

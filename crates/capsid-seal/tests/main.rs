@@ -22,6 +22,7 @@ mod qp_capsule;
 mod qp_capsule_mistakes;
 mod ranges;
 mod scene;
+mod script_memory;
 mod store;
 mod traces;
 mod validate;

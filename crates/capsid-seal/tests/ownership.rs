@@ -154,3 +154,18 @@ fn an_adopted_key_is_own_and_a_public_key_alone_adopts_nothing() {
     assert_eq!(adopt().unwrap(), sealer().public());
     assert_eq!(go_on(root, &path, &new).unwrap().total, 3);
 }
+
+#[test]
+fn a_chain_that_is_not_proven_to_its_end_is_not_finalised() {
+    let folder = tempfile::tempdir().unwrap();
+    let (root, path) = (folder.path(), folder.path().join("chains/codex/s.db"));
+    chain(&path, 2);
+    let own = OwnChain { tool: "codex", session: "s", database: &path, tenant: None, checkpoint: None };
+    assert!(own.verify(root, &[sealer().public()]).unwrap().refusal.is_none());
+    // Nobody has the key for a post-quantum signature that it carries.
+    let edit = format!("UPDATE capsules SET signature_pq = '{}' WHERE sequence = 1", "0a".repeat(3309));
+    rusqlite::Connection::open(&path).unwrap().execute_batch(&edit).unwrap();
+    let refusal = own.verify(root, &[sealer().public()]).unwrap().refusal.unwrap();
+    assert_eq!(refusal.code, Code::ChainBroken);
+    assert!(refusal.message.contains("Not checked: 1 post-quantum"), "{}", refusal.message);
+}

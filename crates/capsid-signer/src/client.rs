@@ -11,6 +11,7 @@ use capsid_disk::files;
 use capsid_model::{Code, Problem, Result};
 use capsid_seal::PublicKey;
 use capsid_seal::hash::hex;
+use capsid_seal::heads::SignedStatement;
 use capsid_seal::keys::own::random_seed;
 #[cfg(unix)]
 use std::os::unix::net::UnixStream;
@@ -129,6 +130,30 @@ impl SignerClient {
         match self.call(request, &[])? {
             (SignerReply::Epochs { epochs }, _) => Ok(epochs),
             _ => Err(unexpected()),
+        }
+    }
+
+    /// The statement about the head of one chain, signed by the present key of the service; none of a chain that it
+    /// never signed.
+    pub fn state_head(
+        &mut self,
+        trust: &SignerTrust,
+        chain: &SignerChain,
+    ) -> Result<Option<SignedStatement>> {
+        let request = SignerRequest::Head { chain: chain.clone(), user: Some(trust.user) };
+        let (SignerReply::Head { statement, signature }, _) = self.call(&request, &[])? else {
+            return Err(unexpected());
+        };
+        let Some(text) = statement else { return Ok(None) };
+        let signed = SignedStatement { text, signature };
+        let stated = signed.statement().ok_or_else(unexpected)?;
+        let key = trust.current_key()?;
+        if stated.key != key || !signed.is_signed_by(&key) {
+            return Err(untrusted(&stated.key));
+        }
+        match (stated.tool.as_str(), stated.session.as_str()) == (&chain.domain, &chain.session) {
+            true => Ok(Some(signed)),
+            false => Err(unexpected()),
         }
     }
 

@@ -5,6 +5,7 @@ use crate::rules::statement::HeadsStatement;
 use crate::trust_root::SignerTrust;
 use capsid_model::{Code, Problem, Result};
 use capsid_seal::PublicKey;
+use capsid_seal::evidence::AdoptedCounts;
 use capsid_seal::hash::hex;
 use capsid_seal::keys::KeyOrigin;
 use capsid_verdict::FindingCode;
@@ -82,19 +83,30 @@ impl HeadWitness {
                 return;
             }
         };
-        if !self.trust.is_active {
-            return;
-        }
-        for chain in &mut evidence.chains {
-            let known = stated.chains.iter().find(|one| one.chain.evidence_name() == chain.name);
-            let adopted = known.map_or(0, |one| one.adopted);
-            let is_service = |signer: &str| self.keys.iter().any(|key| key.fingerprint() == signer);
-            for run in chain.runs.iter_mut().filter(|run| !is_service(&run.signer)) {
-                if matches!(run.origin, Some(KeyOrigin::Own | KeyOrigin::Retired)) {
-                    run.origin = Some(KeyOrigin::Retired);
-                    run.until = Some(run.until.map_or(adopted, |until| until.min(adopted)));
-                }
+        if let Some(adopted) = self.adopted_counts(stated) {
+            for chain in &mut evidence.chains {
+                adopted.limit_runs(&chain.name, &mut chain.runs);
             }
+        }
+    }
+
+    /// How many records of each chain were handed over; none while the home's own key is in use, or where it is not known.
+    pub fn adopted(&self) -> Option<AdoptedCounts> {
+        self.stated.as_ref().ok().and_then(|stated| self.adopted_counts(stated))
+    }
+
+    fn adopted_counts(&self, stated: &HeadsStatement) -> Option<AdoptedCounts> {
+        let counts = stated.chains.iter().map(|one| (one.chain.evidence_name(), one.adopted)).collect();
+        self.trust.is_active.then(|| AdoptedCounts { service: self.keys.clone(), counts })
+    }
+
+    /// Adds why there is no statement to data from elsewhere, if one of its records needs it.
+    pub fn note_elsewhere(&self, evidence: &mut VerdictEvidence) {
+        let Err(problem) = &self.stated else { return };
+        let unlimited = AdoptedCounts { service: self.keys.clone(), ..AdoptedCounts::default() };
+        let mut runs = evidence.chains.iter().flat_map(|chain| &chain.runs);
+        if self.trust.is_active && runs.any(|run| unlimited.concerns(run)) {
+            evidence.notes.push(note_of(problem));
         }
     }
 }

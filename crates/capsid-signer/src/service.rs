@@ -106,7 +106,10 @@ impl SignerService {
     /// Answers a request of a user: the reply, and a text that follows it.
     pub fn answer(&self, user: u32, request: &SignerRequest, payload: &[u8]) -> (SignerReply, String) {
         let answered = match request {
-            SignerRequest::Heads { user: Some(other), .. } if user != 0 && *other != user => {
+            SignerRequest::Heads { user: Some(other), .. }
+            | SignerRequest::Head { user: Some(other), .. }
+                if user != 0 && *other != user =>
+            {
                 Err(SignerRefusal::refused("Only root may ask for the heads of another user."))
             }
             SignerRequest::Heads { nonce, user: named } => self
@@ -134,6 +137,9 @@ impl SignerService {
                 format_args!("at most {MAX_ADOPTED} chains are adopted at once"),
             )),
             SignerRequest::Adopt { chains } => self.user(user)?.adopt(chains, clock),
+            SignerRequest::Head { chain, user: named } => {
+                self.user(named.unwrap_or(user))?.head(chain, clock)
+            }
             SignerRequest::Status | SignerRequest::Heads { .. } => {
                 Ok(SignerReply::Status(self.user(user)?.status()?))
             }

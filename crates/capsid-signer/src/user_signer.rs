@@ -158,6 +158,19 @@ impl UserSigner {
         Ok((text, signature))
     }
 
+    /// States the head of one chain.
+    pub fn head(&self, chain: &SignerChain, clock: &dyn Clock) -> Answer<SignerReply> {
+        let shared = self.shared()?;
+        let Some(head) = shared.state.chain(chain).and_then(|state| state.head) else {
+            return Ok(SignerReply::Head { statement: None, signature: String::new() });
+        };
+        let statement = statement::head_text(&self.origin(&shared, None, clock.now()), chain, &head);
+        let (key, end) = (shared.key.clone(), shared.journal.length());
+        drop(shared);
+        self.sync_to(end)?;
+        Ok(SignerReply::Head { signature: key.sign(&statement), statement: Some(statement) })
+    }
+
     /// How things are.
     pub fn status(&self) -> Answer<SignerStatus> {
         let shared = self.shared()?;

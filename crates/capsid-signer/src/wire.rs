@@ -29,6 +29,13 @@ pub enum SignerRequest {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         user: Option<u32>,
     },
+    /// State the head of one chain.
+    Head {
+        chain: SignerChain,
+        /// Root may ask for that of another user.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        user: Option<u32>,
+    },
     /// Say how things are.
     Status,
     /// Take chains over.
@@ -83,6 +90,11 @@ pub enum SignerReply {
     },
     /// The statement follows.
     Heads {
+        signature: String,
+    },
+    /// The statement about one chain; none of a chain that it never signed.
+    Head {
+        statement: Option<String>,
         signature: String,
     },
     Status(SignerStatus),

@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod cost;
+mod home_evidence;
 mod over_socket;
 mod sealed_home;
 mod support;

@@ -16,12 +16,12 @@ use capsid_verdict::evidence::ExpectationSource;
 use std::path::Path;
 use std::sync::Arc;
 
-fn seal_names(scene: &Scene, path: &Path, names: &[&str]) -> Result<AppendOutcome> {
+pub fn seal_names(scene: &Scene, path: &Path, names: &[&str]) -> Result<AppendOutcome> {
     let service = ServiceSigner::new(scene.trust.clone()).unwrap();
     seal_with(&Sealer::with_service(Arc::new(service), SigningKey::from_seed(&[3; 32])), path, names)
 }
 
-fn seal_with(sealer: &Sealer, path: &Path, names: &[&str]) -> Result<AppendOutcome> {
+pub fn seal_with(sealer: &Sealer, path: &Path, names: &[&str]) -> Result<AppendOutcome> {
     let mut writer = ChainWriter::open(path).unwrap().signing_with(sealer.clone());
     let items = names.iter().map(|name| PendingRecord {
         key: (*name).to_owned(),
@@ -41,7 +41,7 @@ fn seal_with(sealer: &Sealer, path: &Path, names: &[&str]) -> Result<AppendOutco
     })
 }
 
-fn records(path: &Path) -> Vec<StoredRecord> {
+pub fn records(path: &Path) -> Vec<StoredRecord> {
     ChainReader::open(path).unwrap().records(None).map(Result::unwrap).collect()
 }
 

@@ -3,6 +3,7 @@
 //! Only tests depend on this crate, so it may panic, spawn and write as it likes.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, clippy::expect_used)]
 
+pub mod bundle_cases;
 pub mod disk;
 pub mod economy;
 #[cfg(unix)]

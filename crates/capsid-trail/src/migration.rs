@@ -44,13 +44,12 @@ pub struct ForeignChain {
 }
 
 impl MigrationPlan {
-    /// Looks at a home. Nothing is changed.
-    pub fn read(home: &TrailHome) -> Result<Self> {
-        let keys = load_home(home.root());
+    /// Looks at a home. Nothing is changed. The keys are those of the home, and of the service that signs it.
+    pub fn read(home: &TrailHome, keys: &KeySet) -> Result<Self> {
         let mut plan = Self { marks: missing_marks(home)?, ..Self::default() };
         for path in home.chain_paths() {
             for source in open_any(&path)?.chains {
-                plan.add_chain(home, source, &keys)?;
+                plan.add_chain(home, source, keys)?;
             }
         }
         let foreign = |origin| origin == KeyOrigin::Known;

@@ -65,16 +65,8 @@ fn clip(value: &Value, len: usize) -> &str {
 }
 
 /// Members of a meta-chain's results that say something of other chains and of keys.
-const META_MEMBERS: [&str; 8] = [
-    "kind",
-    "tool",
-    "session_id",
-    "head_hash",
-    "capsule_count",
-    "open",
-    "old_public_key",
-    "new_public_key",
-];
+const META_MEMBERS: [&str; 8] =
+    ["kind", "tool", "session_id", "head_hash", "capsule_count", "open", "old_public_key", "new_public_key"];
 
 /// Whose conversation it is, and what a record of the meta-chain says of one, or of a key.
 fn conversation(content: &Value) -> Value {

@@ -1,58 +1,18 @@
 //! The module comes to every verdict of the manipulation table and of the second list, called as the page calls it.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
+use capsid_testkit::bundle_cases::{files_of_case, load_second_list, load_table};
 use capsid_verdict_wasm::VerdictModule;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::path::Path;
 
 /// The files of a bundle, parsed.
 type BundleFiles = BTreeMap<String, Value>;
 
-fn read(path: &str) -> Value {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path);
-    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
-}
-
-/// The files of the base after the edits of a case; none where a file cannot be parsed as a whole, which the page reads
-/// piece by piece.
-fn apply_edits(base: &Value, edits: &Value) -> Option<BundleFiles> {
-    let mut files: BundleFiles =
-        base.as_object()?.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
-    for edit in edits.as_array()? {
-        let file = edit["file"].as_str()?;
-        if edit["remove"] == true {
-            files.remove(file);
-        } else if let Some(text) = edit["text"].as_str() {
-            files.insert(file.to_owned(), serde_json::from_str(text.trim_start_matches('\u{feff}')).ok()?);
-        } else if let Some(source) = edit["copy"].as_str() {
-            files.insert(file.to_owned(), base[source].clone());
-        } else {
-            change(files.get_mut(file)?, edit)?;
-        }
-    }
-    Some(files)
-}
-
-fn change(document: &mut Value, edit: &Value) -> Option<()> {
-    let (last, before) = edit["at"].as_array()?.split_last()?;
-    let parent = before.iter().fold(document, step);
-    if let Some(order) = edit["order"].as_array() {
-        let list = step(parent, last);
-        *list = order.iter().map(|from| list[from.as_u64().unwrap() as usize].clone()).collect();
-    } else if let Some(value) = edit.get("value") {
-        *step(parent, last) = value.clone();
-    } else {
-        parent.as_object_mut()?.remove(last.as_str()?);
-    }
-    Some(())
-}
-
-fn step<'a>(value: &'a mut Value, name: &Value) -> &'a mut Value {
-    match name.as_u64() {
-        Some(number) => &mut value[number as usize],
-        None => &mut value[name.as_str().unwrap()],
-    }
+/// The files of a case; none where one of them cannot be parsed as a whole, which the page reads piece by piece.
+fn parse_files(table: &Value, case: &Value) -> Option<BundleFiles> {
+    let parse = |text: &str| serde_json::from_str(text.trim_start_matches('\u{feff}')).ok();
+    files_of_case(table, case).into_iter().map(|(name, text)| Some((name, parse(&text)?))).collect()
 }
 
 fn call(module: &mut VerdictModule, input: &str, act: impl FnOnce(&mut VerdictModule)) -> Value {
@@ -107,9 +67,8 @@ fn verdict(files: &BundleFiles, reader: &Value, noted: Option<&str>) -> Value {
             })
             .collect();
         at.insert(*id, hashes);
-        let times: Vec<String> = (0..)
-            .map_while(|number| Some(record(id, number)["signed_at"].as_str()?.to_owned()))
-            .collect();
+        let times: Vec<String> =
+            (0..).map_while(|number| Some(record(id, number)["signed_at"].as_str()?.to_owned())).collect();
         // All claimed times of the cases are of one day, and the hour tells them apart.
         let is_back = |place: &usize| times[*place][..13] < times[place - 1][..13];
         time_breaks.insert(*id, (1..times.len()).filter(is_back).collect::<Vec<usize>>());
@@ -138,7 +97,7 @@ fn verdict(files: &BundleFiles, reader: &Value, noted: Option<&str>) -> Value {
 fn compare(table: &Value, cases: &Value) -> (usize, Vec<String>) {
     let (mut verdicts, mut mismatches) = (0, Vec::new());
     for case in cases.as_array().unwrap() {
-        let Some(files) = apply_edits(&table["files"], &case["edits"]) else { continue };
+        let Some(files) = parse_files(table, case) else { continue };
         for (policy, reader) in table["policies"].as_object().unwrap() {
             let verdict = verdict(&files, reader, case["meta_head"].as_str());
             let first = &verdict["findings"][0];
@@ -159,7 +118,7 @@ fn compare(table: &Value, cases: &Value) -> (usize, Vec<String>) {
 
 #[test]
 fn the_module_gives_every_verdict_of_the_table() {
-    let table = read("web/tests/vectors/manipulations.json");
+    let table = load_table();
     let (verdicts, mismatches) = compare(&table, &table["cases"]);
     assert!(verdicts >= 400, "{verdicts}");
     assert!(mismatches.is_empty(), "{} of {verdicts} differ\n{}", mismatches.len(), mismatches.join("\n"));
@@ -167,7 +126,7 @@ fn the_module_gives_every_verdict_of_the_table() {
 
 #[test]
 fn the_module_gives_every_verdict_of_the_second_list() {
-    let table = read("web/tests/vectors/manipulations.json");
-    let (verdicts, mismatches) = compare(&table, &read("tests/peers/bundle_cases.json")["cases"]);
+    let table = load_table();
+    let (verdicts, mismatches) = compare(&table, &load_second_list()["cases"]);
     assert!(mismatches.is_empty(), "{} of {verdicts} differ\n{}", mismatches.len(), mismatches.join("\n"));
 }

@@ -66,7 +66,7 @@ fn fsck_tells_what_is_wrong_and_mends_what_it_can() {
     );
     assert!(finding["fix"].as_str().unwrap().contains("--repair"));
     let mended = desk.hub(0, &["fsck", "--repair"], "hub");
-    assert!(mended.stdout.contains("mended 0 assets and 1 nodes"), "{mended}");
+    assert!(mended.stdout.contains("mended 0 assets, 1 nodes and 0 owners"), "{mended}");
     // The database itself refuses what does not add up, so this does.
     desk.tamper(
         "UPDATE accounts SET balance = balance + CASE account WHEN 'mint' THEN -1 ELSE 1 END

@@ -40,7 +40,7 @@ impl Market {
     }
 
     /// What the hub shows at a path.
-    fn shown(&self, path: &str) -> Value {
+    fn get_json(&self, path: &str) -> Value {
         let (status, body) = ask(&self.hub.address, "GET", path, None).unwrap();
         assert_eq!(status, 200, "{body}");
         body.parse().unwrap()
@@ -125,9 +125,11 @@ fn a_validator_reproduces_what_works_and_tells_what_does_not() {
     assert!(kept.contains("MARK-seen"), "the report is not there");
     assert!(!kept.contains(SECRET) && !kept.contains("/home/somebody"));
     for asset in [&works, &fails] {
-        let shown = market.shown(&format!("/a2a/validation-reports?asset_id={}", asset.replace(':', "%3A")));
+        let shown =
+            market.get_json(&format!("/a2a/validation-reports?asset_id={}", asset.replace(':', "%3A")));
         let report = &shown["reports"][0];
-        let node = market.shown(&format!("/a2a/identity/{}", report["validator_node_id"].as_str().unwrap()));
+        let node =
+            market.get_json(&format!("/a2a/identity/{}", report["validator_node_id"].as_str().unwrap()));
         assert!(
             node["public_key"].is_string() && report["signed_by"] == node["public_key"],
             "{shown} {node}"

@@ -3,14 +3,17 @@
 use super::compare::LogComparison;
 use super::entry::{AcceptedChange, SealedEntry};
 use super::loss::ChainLoss;
-use super::{LogChain, SealedLines, catch_up, session_file};
+use super::{DOMAIN, LogChain, SealedLines, catch_up, session_file};
 use crate::workspace::Workspace;
 use capsid_model::Result;
+use capsid_seal::StoredRecord;
 use capsid_seal::chain::ChainReader;
-use capsid_seal::verify::{ChainVerdict, VerifyOptions, verify};
+use capsid_seal::verdict::evidence::{ChainEvidence, ChainPlace, VerdictEvidence};
+use capsid_seal::verdict::{Dimension, Finding, FindingCode, Require, SignerPolicy, VerdictLevel, evaluate};
+use capsid_seal::verify::{ChainVerdict, VerifyFailure, VerifyFailureClass, VerifyOptions, verify};
+use capsid_signer::home_evidence::{ask_witness, load_signed_home, own_key_limits};
 use capsid_signer::layout::SignerLayout;
-use capsid_signer::trust_root::SignerTrust;
-use capsid_signer::trusted_keys::add_service_keys;
+use std::path::Path;
 
 /// What there is to say about the event log.
 #[derive(Debug)]
@@ -72,12 +75,8 @@ pub fn prove(workspace: &Workspace) -> Result<LogProof> {
     if !path.exists() {
         return Ok(proof);
     }
-    let mut keys = capsid_seal::keys::load_home(chain.home.root());
-    let service = SignerTrust::find_by_home(&SignerLayout::system().trust, chain.home.root())?;
-    service.map_or(Ok(()), |trust| add_service_keys(&mut keys, &trust))?;
-    let options = VerifyOptions { signatures: true, ..VerifyOptions::default() };
     let reader = ChainReader::open(&path)?;
-    let verdict = verify(reader.records(tenant.as_deref()), &options, &keys)?;
+    let verdict = verify_own(&chain, reader.records(tenant.as_deref()), &SignerLayout::system().trust)?;
     if verdict.valid {
         let (entries, times) = chain.entries()?;
         let log = chain.compare(&entries)?;
@@ -86,6 +85,39 @@ pub fn prove(workspace: &Workspace) -> Result<LogProof> {
         proof.accepted = entries.iter().zip(times).enumerate().filter_map(acceptance).collect();
     }
     Ok(LogProof { chain: Some(verdict), ..proof })
+}
+
+/// Verifies the records of a home's chain. Each must be signed by the key that was the home's own then: neither by a key
+/// that the home only knows, nor by a retired one behind its last record.
+fn verify_own(
+    chain: &LogChain,
+    records: impl Iterator<Item = Result<StoredRecord>>,
+    trust: &Path,
+) -> Result<ChainVerdict> {
+    let home = &chain.home;
+    let keys = load_signed_home(trust, home.root());
+    let witness = ask_witness(trust, home.root())?;
+    let options = VerifyOptions { signatures: true, ..VerifyOptions::default() };
+    let mut verdict = verify(records, &options, &keys)?;
+    let name = format!("{DOMAIN}/{}", chain.session);
+    own_key_limits(witness.as_ref(), home, &keys)?.limit_runs(&name, &mut verdict.runs);
+    let mut evidence = VerdictEvidence::default();
+    evidence.chains.push(ChainEvidence::from_records(name.clone(), ChainPlace::Home, false, &verdict, true));
+    if let Some(witness) = &witness {
+        witness.note_elsewhere(&mut evidence);
+    }
+    let judged = evaluate(&evidence, &SignerPolicy::implied(Require::Own));
+    let is_about_signers = |one: &&Finding| {
+        matches!(one.code, FindingCode::SignerUnreachable | FindingCode::StatementInvalid)
+            || (one.dimension == Dimension::Signer && one.level == VerdictLevel::Invalid)
+    };
+    if let Some(finding) = judged.findings.iter().find(is_about_signers).filter(|_| verdict.valid) {
+        verdict.valid = false;
+        verdict.broken_at = finding.position;
+        verdict.failure =
+            Some(VerifyFailure { class: VerifyFailureClass::Signature, message: finding.message.clone() });
+    }
+    Ok(verdict)
 }
 
 /// Whether the lines that were never sealed here are those of another clone. A line that is in no commit may have come

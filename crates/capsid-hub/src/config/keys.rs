@@ -223,6 +223,8 @@ keys! {
         |c, v| c.promotion.validators = parse_integer(v, 1, 100)? as usize, |c| c.promotion.validators;
     "promotion.assignment_seconds", Number, "a whole number of seconds from 1",
         |c, v| c.promotion.assignment_ms = parse_integer(v, 1, 31_536_000)? * 1000, |c| c.promotion.assignment_ms / 1000;
+    "promotion.audit_share", Number, "a number from 0 to 1",
+        |c, v| c.promotion.audit_share = real(v, 1.0)?, |c| c.promotion.audit_share;
     "promotion.min_owners", Number, "a whole number from 1 to 1000",
         |c, v| c.promotion.rule.quorum.min_owners = parse_integer(v, 1, 1000)? as u32,
         |c| c.promotion.rule.quorum.min_owners;

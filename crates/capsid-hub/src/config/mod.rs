@@ -390,6 +390,8 @@ pub struct PromotionConfig {
     /// How many validators are asked about one asset.
     pub validators: usize,
     pub assignment_ms: i64,
+    /// How many of all assignments have an answer that the hub knows, 0 to 1.
+    pub audit_share: f64,
     /// Who may take a candidate on trial.
     pub trial: TrialAccess,
 }
@@ -536,6 +538,7 @@ impl Default for PromotionConfig {
             rule: PromotionRule::default(),
             validators: 3,
             assignment_ms: HOUR,
+            audit_share: 0.0,
             trial: TrialAccess::Node,
         }
     }

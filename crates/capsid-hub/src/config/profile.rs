@@ -101,6 +101,7 @@ impl HubConfig {
         self.promotion.rule = PromotionRule::public();
         self.ranking.row_values = RowValues::Adjusted;
         self.promotion.trial = TrialAccess::Level1;
+        self.promotion.audit_share = 0.2;
         self
     }
 

@@ -5,6 +5,7 @@ use crate::state::SharedHub;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::lifecycle::AssetStatus;
+use capsid_store::evaluation::owners::audits;
 use capsid_store::evaluation::{assignments, demotion, owners, penalties, promotion, reevaluation, scoring};
 use capsid_store::system::jobs;
 
@@ -96,6 +97,8 @@ pub async fn assign(hub: &SharedHub, now: Time) -> Result<u64> {
     let mut done = hub.store.write(move |tx| assignments::expire(tx, now)).await?;
     let place = hub.store.read(|tx| jobs::place(tx, NAME)).await?;
     let mut place: Option<i64> = Some(place.parse().unwrap_or_default());
+    let rewards = hub.config.rewards();
+    done += hub.store.write(move |tx| audits::settle_next(tx, &rewards, now)).await?;
     for _ in 0..MAX_STEPS {
         let (Some(after), terms, false) = (place, hub.assignment_terms(), hub.is_closing()) else { break };
         let assigned = hub.store.write(move |tx| assignments::assign_next(tx, after, &terms, now)).await?;

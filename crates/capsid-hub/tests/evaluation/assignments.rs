@@ -257,26 +257,49 @@ fn free_nodes_of_one_network_are_one_owner_in_the_draw() {
 
 #[test]
 fn a_validator_that_could_not_run_the_commands_is_replaced() {
-    both_with(|config| config.promotion.rule.quorum.min_owners = 3, |hub| {
-        let bundle = Bundle::new(1);
-        hub.publish("node_a", &bundle).expect(200);
-        for n in 1..=5 {
-            validator(hub, &format!("node_v{n}"));
+    both_with(
+        |config| config.promotion.rule.quorum.min_owners = 3,
+        |hub| {
+            let bundle = Bundle::new(1);
+            hub.publish("node_a", &bundle).expect(200);
+            for n in 1..=5 {
+                validator(hub, &format!("node_v{n}"));
+            }
+            let asked = |hub: &TestHub| -> Vec<usize> {
+                (1..=5).map(|n| open(hub, &format!("node_v{n}")).len()).collect()
+            };
+            assert_eq!(run_jobs(hub)["assignments"], 3);
+            assert_eq!(asked(hub), [1, 1, 1, 0, 0]);
+            let mut unable = answer(&open(hub, "node_v1")[0], false);
+            unable["failure_class"] = json!("spawn_failed");
+            unable["commands_passed"] = json!(0);
+            let told = hub.message("node_v1", "report", unable).expect(200);
+            assert_eq!(told["weight"], 0.0, "{told}");
+            let able = answer(&open(hub, "node_v2")[0], true);
+            hub.message("node_v2", "report", able).expect(200);
+            assert_eq!(run_jobs(hub)["assignments"], 1);
+            assert_eq!(asked(hub), [0, 0, 1, 1, 0], "one is asked in place of the first");
+            assert_eq!(poll(hub, "node_v5"), [], "three answer now");
+        },
+    );
+}
+
+#[test]
+fn an_owner_that_did_not_answer_is_not_asked_at_once_with_another_node() {
+    on_sqlite(|hub| {
+        hub.publish("node_a", &Bundle::new(1)).expect(200);
+        account(hub, "ann", AccountRole::User);
+        for node in ["node_v1", "node_v2", "node_v3"] {
+            validator(hub, node);
         }
-        let asked = |hub: &TestHub| -> Vec<usize> {
-            (1..=5).map(|n| open(hub, &format!("node_v{n}")).len()).collect()
-        };
-        assert_eq!(run_jobs(hub)["assignments"], 3);
-        assert_eq!(asked(hub), [1, 1, 1, 0, 0]);
-        let mut unable = answer(&open(hub, "node_v1")[0], false);
-        unable["failure_class"] = json!("spawn_failed");
-        unable["commands_passed"] = json!(0);
-        let told = hub.message("node_v1", "report", unable).expect(200);
-        assert_eq!(told["weight"], 0.0, "{told}");
-        let able = answer(&open(hub, "node_v2")[0], true);
-        hub.message("node_v2", "report", able).expect(200);
-        assert_eq!(run_jobs(hub)["assignments"], 1);
-        assert_eq!(asked(hub), [0, 0, 1, 1, 0], "one is asked in place of the first");
-        assert_eq!(poll(hub, "node_v5"), [], "three answer now");
+        own(hub, "ann", "node_v1");
+        own(hub, "ann", "node_v2");
+        let asked = |hub: &TestHub| ["node_v1", "node_v2", "node_v3"].map(|node| open(hub, node).len());
+        run_jobs(hub);
+        assert_eq!(asked(hub), [1, 0, 1]);
+        hub.clock.advance(HOUR);
+        hub.register("node_v2");
+        run_jobs(hub);
+        assert_eq!(asked(hub), [0, 0, 0]);
     });
 }

@@ -72,6 +72,29 @@ fn a_verdict_of_the_runner_settles_reports_and_slashes_those_that_say_otherwise(
 }
 
 #[test]
+fn a_later_run_of_the_runner_settles_only_reports_since() {
+    both_with(with_runner, |hub| {
+        let bundle = published(hub, 1);
+        let (early, late) = (staked(hub, "early", "node_early"), staked(hub, "late", "node_late"));
+        credits::report(hub, "node_early", &bundle, true);
+        let runs = |outcome: &str| {
+            hub.clock.advance(1000);
+            let (_, job) = next(hub, RUNTIME).unwrap();
+            run(hub, &job, outcome, RUNTIME, 1.0);
+            hub.change("UPDATE runner_jobs SET state = 'queued'");
+            hub.clock.advance(1000);
+        };
+        runs("reproduced");
+        credits::report(hub, "node_late", &bundle, true);
+        runs("failed");
+        assert_eq!((settled(hub, &early), settled(hub, &late)), ((1, 1), (1, 0)));
+        assert_eq!((stake(hub, "node_early"), stake(hub, "node_late")), (50.0, 40.0));
+        runs("reproduced");
+        assert_eq!((settled(hub, &early), settled(hub, &late)), ((1, 1), (1, 0)));
+    });
+}
+
+#[test]
 fn an_administrator_who_rejects_a_promoted_asset_settles_the_reports_on_it() {
     both_with(public, |hub| {
         let root = admin(hub);
@@ -106,7 +129,8 @@ fn an_outcome_from_before_a_demotion_does_not_pass_the_gate_of_the_arbiter() {
     both_with(always_arbitrated, |hub| {
         let root = admin(hub);
         let bundle = published(hub, 1);
-        let promote = || hub.post_as(&root, &format!("/admin/assets/{}/promote", bundle.capsule_id()), &json!({}));
+        let promote =
+            || hub.post_as(&root, &format!("/admin/assets/{}/promote", bundle.capsule_id()), &json!({}));
         promote().expect(200);
         for n in 0..2 {
             let (name, node) = (format!("failing{n}"), format!("node_failing{n}"));
@@ -237,7 +261,8 @@ fn an_appointed_owner_decides_as_an_arbiter_but_not_about_its_own_work() {
         let own = Bundle::new(2);
         hub.publish("node_mia", &own).expect(200);
         let decide = |bundle: &Bundle, word: &str| {
-            let payload = json!({"target_asset_id": bundle.capsule_id(), "decision": word, "reason": "Ran it."});
+            let payload =
+                json!({"target_asset_id": bundle.capsule_id(), "decision": word, "reason": "Ran it."});
             hub.message_as("node_mia", &mia, "decision", payload).expect(200)
         };
         let on_own = decide(&own, "accept");

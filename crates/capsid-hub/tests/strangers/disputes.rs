@@ -160,7 +160,7 @@ fn report(hub: &TestHub, asset: &str) {
     let (id, now) = (AssetId::parse(asset).unwrap(), hub.hub.now());
     let sql =
         "INSERT INTO reports (report_id, asset_id, node_id, overall_ok, weight, label, grade, body, created_at)
-        VALUES ('report_1', $1, 'node_w', 1, 0, 'self', 'reproduced', '{}', $2)";
+        VALUES ('report_1', $1, 'node_w', 1, 0, 'assigned', 'reproduced', '{}', $2)";
     hub.hub.store.write_now(move |tx| tx.run(sql, capsid_store::params![&id, now])).unwrap();
 }
 

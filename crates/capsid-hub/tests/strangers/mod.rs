@@ -1,6 +1,7 @@
 //! A hub that strangers use: what free nodes can take, store and smuggle in, on both databases.
 
 mod arbitration;
+mod audits;
 mod content;
 mod credits;
 mod disputes;

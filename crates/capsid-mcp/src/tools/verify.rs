@@ -9,10 +9,11 @@ use capsid_engine::workspace::Workspace;
 use capsid_model::asset::{self, IdVerdict};
 use capsid_model::{Code, Object, Problem, Result, Value, json};
 use capsid_seal::TrailHome;
-use capsid_seal::evidence::{CollectOptions, CollectedEvidence, collect_home, collect_sources};
-use capsid_seal::keys::KeyOrigin;
+use capsid_seal::evidence::CollectOptions;
 use capsid_seal::sources::open_any;
-use capsid_seal::verdict::{DataPlace, SignerPolicy, VerdictLevel};
+use capsid_seal::verdict::VerdictLevel;
+use capsid_signer::home_evidence::{JudgedTrail, judge_elsewhere, judge_home};
+use capsid_signer::layout::SignerLayout;
 
 /// What can be verified.
 pub const WHAT: [&str; 4] = ["events", "store", "asset", "trail"];
@@ -119,19 +120,18 @@ fn events(workspace: &Workspace) -> Result<Value> {
 
 fn trail(server: &ServerContext, named: Option<&str>) -> Result<Value> {
     let home = TrailHome::find(None, &*server.env)?;
-    let keys = capsid_seal::keys::load_home(home.root());
-    let options = CollectOptions::default();
-    let (found, place) = match named {
+    let (trust, options) = (SignerLayout::system().trust, CollectOptions::default());
+    let judged = match named {
         Some(named) => {
             let sources = open_any(&server.path(&server.workspace()?, named)?)?;
-            let mut keys = keys.clone();
-            sources.keys.iter().for_each(|key| keys.add(*key, KeyOrigin::Bundled));
-            (collect_sources(&sources, &keys, &options)?, DataPlace::Elsewhere)
+            judge_elsewhere(&trust, &home, &sources, &options)?
         }
-        None if home.root().is_dir() => (collect_home(&home, &keys, &options)?, DataPlace::Home),
-        None => (CollectedEvidence::default(), DataPlace::Home),
+        None => judge_home(&trust, &home, &options)?,
     };
-    let verdict = found.evaluate(&SignerPolicy::for_place(place, keys.has_pinned()));
+    Ok(to_json(&judged))
+}
+
+fn to_json(JudgedTrail { found, verdict }: &JudgedTrail) -> Value {
     let (mut chains, mut records) = (Vec::new(), 0);
     for chain in &found.chains {
         let verified = chain.records.as_ref().map_or(0, |one| one.verified);
@@ -157,8 +157,8 @@ fn trail(server: &ServerContext, named: Option<&str>) -> Result<Value> {
         .take(TOLD)
         .map(|one| json!(one))
         .collect();
-    Ok(json!({
+    json!({
         "valid": verdict.level.is_good(), "level": verdict.level.as_str(), "records": records, "chains": chains,
         "findings": findings,
-    }))
+    })
 }

@@ -42,15 +42,19 @@ fn least_time(rounds: usize, mut run: impl FnMut()) -> Duration {
     times.min().unwrap()
 }
 
-/// Run it in a release build: `cargo test --release -p capsid-model -- --ignored cost --nocapture`.
+/// How much text, how many rounds, and how much longer it may take than the patterns alone. A program that is built with
+/// checks takes longer for what is no pattern; there the test finds only what became several times slower.
+const MEASUREMENT: (usize, usize, f64) =
+    if cfg!(debug_assertions) { (8 << 20, 5, 10.0) } else { (8 << 20, 5, 1.5) };
+
 #[test]
-#[ignore = "a measurement"]
-fn the_cost_of_redaction_is_at_most_half_more_than_that_of_its_patterns() {
-    let text = mixed(8 << 20);
+fn the_cost_of_redaction_is_bounded_by_that_of_its_patterns() {
+    let (size, rounds, limit) = MEASUREMENT;
+    let text = mixed(size);
     let mut found = Vec::new();
     SECRET_RULES.find(&text, &mut found);
-    let patterns = least_time(5, || SECRET_RULES.find(&text, &mut Vec::new()));
-    let all = least_time(5, || drop(find_secrets(&text)));
+    let patterns = least_time(rounds, || SECRET_RULES.find(&text, &mut Vec::new()));
+    let all = least_time(rounds, || drop(find_secrets(&text)));
     let ratio = all.as_secs_f64() / patterns.as_secs_f64();
     println!("patterns {patterns:?}, all {all:?}, ratio {ratio:.2}");
     for (part, run) in [
@@ -60,7 +64,7 @@ fn the_cost_of_redaction_is_at_most_half_more_than_that_of_its_patterns() {
     ] {
         println!("{part}: {:?}", least_time(3, run));
     }
-    assert!(ratio <= 1.5, "{ratio}");
+    assert!(ratio <= limit, "{ratio}");
 }
 
 #[test]

@@ -1,14 +1,15 @@
 //! Writing a bundle, a record at a time: a chain may be larger than the memory.
 
+use super::heads::{ExportedHead, HeadSigner};
 use super::names::ChainNames;
 use crate::hash::sha3_hex;
-use crate::heads::{HEADS, HeadStatement, SignedStatement, to_file};
+use crate::heads::{HEADS, SignedStatement, to_file};
 use crate::sources::{ChainFacts, ChainSource, INDEX, META, missing};
-use crate::{PublicKey, SigningKey, StoredRecord};
+use crate::{PublicKey, StoredRecord};
 use capsid_model::exact::{ExactFields, ExactJson, indented, parse, spaced};
 use capsid_model::fields;
 use capsid_model::{Problem, Result};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::Path;
 
 /// How long a title may be, in characters.
@@ -26,31 +27,7 @@ pub struct BundleExport<'a> {
     /// The present moment, in local time with its offset.
     pub generated_at: &'a str,
     /// Signs a statement about the head of each chain; without it there is none.
-    pub heads: Option<HeadSigner<'a>>,
-}
-
-/// Signs statements about heads.
-#[derive(Debug, Clone, Copy)]
-pub struct HeadSigner<'a> {
-    /// The home's key.
-    pub key: &'a SigningKey,
-    /// The present moment in UTC.
-    pub time: &'a str,
-}
-
-impl HeadSigner<'_> {
-    /// A chain whose texts are not those that were hashed is not vouched for.
-    fn sign(self, tool: &str, session: &str, summary: &ChainSummary) -> Option<SignedStatement> {
-        let head = summary.facts.head_hash.clone().filter(|_| !summary.hashes_differ)?;
-        let statement = HeadStatement {
-            key: self.key.public(),
-            tool: tool.to_owned(),
-            session: session.to_owned(),
-            count: summary.facts.length,
-            head,
-        };
-        Some(statement.sign(self.key, self.time))
-    }
+    pub heads: Option<&'a dyn HeadSigner>,
 }
 
 /// What was written.
@@ -62,6 +39,8 @@ pub struct WrittenBundle {
     pub records: u64,
     /// Chains that could not be read and are not in the bundle.
     pub left_out: Vec<(String, Problem)>,
+    /// Why heads are not stated, though they should be.
+    pub unstated: Option<Problem>,
 }
 
 /// Writes a bundle into a folder. Files are replaced one by one, the index last; other files in the folder stay.
@@ -102,8 +81,14 @@ impl BundlePlan {
         let mut names = ChainNames::default();
         let (mut files, mut summaries, mut meta, mut left_out) = (Vec::new(), Vec::new(), None, Vec::new());
         let mut statements = Vec::new();
+        let mut unstated = None;
         for chain in export.chains {
-            let summary = ChainSummary::summarize(chain);
+            let (tool, session) = match chain.is_meta {
+                true => ("meta".to_owned(), "meta".to_owned()),
+                false => (tool(chain), session(chain)),
+            };
+            let signer = export.heads.filter(|_| unstated.is_none());
+            let (summary, stated) = ChainSummary::with_statement(chain, signer, (&tool, &session));
             if let Some(problem) = &summary.unreadable {
                 left_out.push((chain.label.clone(), problem.clone()));
             }
@@ -114,12 +99,11 @@ impl BundlePlan {
             if is_left_out || (summary.facts.length == 0 && summary.unreadable.is_none()) {
                 continue;
             }
+            match stated {
+                Ok(statement) => statements.extend(statement),
+                Err(problem) => unstated = Some(problem),
+            }
             let length = summary.facts.length;
-            let (tool, session) = match chain.is_meta {
-                true => ("meta".to_owned(), "meta".to_owned()),
-                false => (tool(chain), session(chain)),
-            };
-            statements.extend(export.heads.and_then(|signer| signer.sign(&tool, &session, &summary)));
             let (name, fields) = if chain.is_meta {
                 (META.to_owned(), summary.meta_fields(true))
             } else {
@@ -141,7 +125,7 @@ impl BundlePlan {
             files.push((HEADS.to_owned(), BundleFile::Heads(to_file(&statements))));
         }
         files.push((INDEX.to_owned(), BundleFile::Index(index(export, listed, records, meta.as_ref()))));
-        Self { files, written: WrittenBundle { chains, records, left_out } }
+        Self { files, written: WrittenBundle { chains, records, left_out, unstated } }
     }
 
     /// The names of the files. The index comes last, for who finds it expects the others.
@@ -157,11 +141,25 @@ impl BundlePlan {
         })
     }
 
-    /// Writes all of them into a folder.
+    /// Writes all of them into a folder. Of an earlier export, what says something of all chains is removed where this one
+    /// says nothing: it would speak of other chains.
     pub fn write_all(&self, folder: &Path) -> Result<()> {
         for name in self.names() {
             let path = folder.join(name);
+            if name == INDEX {
+                self.remove_stale(folder)?;
+            }
             capsid_disk::files::replace_with(&path, |out| self.write(name, &path, out))?;
+        }
+        Ok(())
+    }
+
+    fn remove_stale(&self, folder: &Path) -> Result<()> {
+        for (name, member) in [(HEADS, "\"statements\""), (META, "\"capsules\"")] {
+            let path = folder.join(name);
+            if !self.names().any(|each| each == name) && is_of_export(&path, member)? {
+                capsid_disk::files::remove(&path)?;
+            }
         }
         Ok(())
     }
@@ -181,6 +179,15 @@ impl BundlePlan {
             None => Err(missing(path)),
         }
     }
+}
+
+/// Whether a file is one that an export wrote: it has the member near its beginning.
+fn is_of_export(path: &Path, member: &str) -> Result<bool> {
+    const HEAD: u64 = 64 << 10;
+    let Some(file) = capsid_disk::files::open(path)? else { return Ok(false) };
+    let mut head = Vec::new();
+    file.take(HEAD).read_to_end(&mut head).map_err(|error| Problem::io("read", path, &error))?;
+    Ok(String::from_utf8_lossy(&head).contains(member))
 }
 
 fn index(
@@ -227,6 +234,30 @@ struct ChainSummary {
 }
 
 impl ChainSummary {
+    /// Reads a chain, and has its head stated. Who states it may know of records that were added meanwhile; then it is
+    /// read again.
+    fn with_statement(
+        chain: &ChainSource,
+        signer: Option<&dyn HeadSigner>,
+        (tool, session): (&str, &str),
+    ) -> (Self, Result<Option<SignedStatement>>) {
+        let is_imported = chain.tool.as_ref().is_some_and(|tool| tool.contains('/'));
+        let state = |summary: &Self| {
+            // A chain whose texts are not those that were hashed is not vouched for.
+            let head = summary.facts.head_hash.as_deref().filter(|_| !summary.hashes_differ);
+            let (Some(signer), Some(head)) = (signer, head) else { return Ok(None) };
+            signer.sign(&ExportedHead { tool, session, count: summary.facts.length, head, is_imported })
+        };
+        let mut summary = Self::summarize(chain);
+        let mut stated = state(&summary);
+        let count = stated.as_ref().ok().and_then(|one| one.as_ref()?.statement()).map(|one| one.count);
+        if count.is_some_and(|count| count > summary.facts.length) {
+            summary = Self::summarize(chain);
+            stated = state(&summary);
+        }
+        (summary, stated)
+    }
+
     fn summarize(chain: &ChainSource) -> Self {
         let mut summary = Self::default();
         let read = chain.records().and_then(|records| {

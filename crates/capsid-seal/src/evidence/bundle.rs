@@ -232,6 +232,7 @@ impl BundleCollector<'_> {
         mut read: ReadChain,
     ) -> ChainVerdict {
         limit_runs(&self.traces, own, &mut read.evidence.runs);
+        self.options.own_limits.limit_runs(own, &mut read.evidence.runs);
         if read.records.valid && self.options.since.is_none() {
             for (place, claim) in [(INDEX, source.claim.as_ref()), ("its file", read.header.as_ref())] {
                 let Some(reason) = claim.and_then(|claim| contradiction(source, claim, &read)) else {

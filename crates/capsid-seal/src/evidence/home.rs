@@ -9,6 +9,7 @@ use crate::chain::{ChainReader, checkpoint_keys, checkpoint_of, expected_by_chec
 use crate::keys::KeySet;
 use crate::meta::MetaTraces;
 use crate::sources::{ChainSource, ChainSources, RecordsLocation, SourceKind, open_any};
+use crate::verify::SignerRun;
 use capsid_model::{Code, Problem, Result};
 use capsid_verdict::FindingCode;
 use capsid_verdict::evidence::{ChainPlace, Expectation, ExpectationSource};
@@ -201,6 +202,7 @@ impl<'a> FileCollector<'a> {
         match task.run() {
             Ok(ChainOutcome::Read(mut read)) => {
                 limit_runs(&self.traces, &name, &mut read.evidence.runs);
+                self.limit_own_keys(source, &name, &mut read.evidence.runs);
                 if self.place == ChainPlace::Home && !source.is_meta {
                     self.check_place(source, &name);
                 }
@@ -218,6 +220,16 @@ impl<'a> FileCollector<'a> {
             }
         }
         self.found.chains.push(CollectedChain { name, source: source.clone(), records, problem });
+    }
+
+    /// Elsewhere, too, a key of the user's home counts only as far as the home says. What the records state is the name.
+    fn limit_own_keys(&self, source: &ChainSource, name: &str, runs: &mut [SignerRun]) {
+        if self.options.own_limits.is_empty() {
+            return;
+        }
+        let sealed = if source.is_meta { None } else { SealedName::read(source) };
+        let sealed = sealed.map(|sealed| sealed.full());
+        self.options.own_limits.limit_runs(sealed.as_deref().unwrap_or(name), runs);
     }
 
     /// Two files that were swapped, or a copy under another name, hold records of another chain than their names say.

@@ -8,11 +8,13 @@ mod home;
 mod imported;
 mod meta;
 mod names;
+mod own_limits;
 mod statement;
 
 pub use home::collect_home;
 pub use imported::collect_imported;
 pub use meta::read_meta;
+pub use own_limits::{AdoptedCounts, OwnKeyLimits};
 
 use crate::keys::KeySet;
 use crate::meta::PinnedHead;
@@ -45,6 +47,8 @@ pub struct CollectOptions {
     pub only: BTreeSet<String>,
     /// What a witness outside the data says, such as the signing service.
     pub expectations: Vec<Expectation>,
+    /// What the user's own home says of its keys, for data that is not among its chains.
+    pub own_limits: OwnKeyLimits,
 }
 
 impl CollectOptions {

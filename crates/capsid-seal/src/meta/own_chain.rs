@@ -63,7 +63,7 @@ impl OwnChain<'_> {
         let is_empty = records.total == 0 && expectations.is_empty();
         let evidence = VerdictEvidence { chains: vec![chain], expectations, ..VerdictEvidence::default() };
         let verdict = evaluate(&evidence, &SignerPolicy::implied(Require::Own));
-        let bad = verdict.findings_about(&name).find(|one| one.level > VerdictLevel::Unverified);
+        let bad = verdict.findings_about(&name).find(|one| one.level > VerdictLevel::Valid);
         let refusal = bad.filter(|_| records.valid && !is_empty).map(refusal);
         Ok(OwnChainVerdict { records, refusal, pending })
     }
@@ -75,6 +75,9 @@ fn refusal(finding: &Finding) -> Problem {
     let problem = Problem::new(code, finding.message.clone());
     match &finding.fix {
         Some(fix) => problem.fix(fix.clone()),
+        None if finding.level == VerdictLevel::Unverified => problem.fix(
+            "Bring back what proves it, such as the post-quantum public key `key.ml.pub`, and run the command again.",
+        ),
         None => problem.fix("See `capsid trail verify`, and restore the chain from a copy or move it aside."),
     }
 }

@@ -56,7 +56,7 @@ impl ExpectedVerdict {
 /// The verdict by policy.
 pub type Expectation = Box<dyn Fn(ReaderPolicy) -> ExpectedVerdict>;
 
-fn verdict(
+pub fn verdict(
     level: &'static str,
     code: &'static str,
     chain: impl Into<Option<&'static str>>,

@@ -1,61 +1,13 @@
 //! Runs every case of the stored table through the program's own collection and verdict.
 
-use super::path;
 use capsid_model::{Value, json};
 use capsid_seal::PublicKey;
 use capsid_seal::evidence::{CollectOptions, CollectedEvidence, collect_sources};
 use capsid_seal::keys::{KeyOrigin, KeySet};
 use capsid_seal::meta::PinnedHead;
 use capsid_seal::sources::{ChainSources, open_any};
+use capsid_testkit::bundle_cases::{load_second_list, load_table, write_case};
 use capsid_verdict::{Require, SignerPolicy};
-use std::path::Path;
-
-/// Writes the files of a case.
-pub fn write_case(table: &Value, case: &Value, folder: &Path) {
-    let mut files = table["files"].as_object().unwrap().clone();
-    let mut texts = std::collections::BTreeMap::new();
-    for edit in case["edits"].as_array().unwrap() {
-        let file = edit["file"].as_str().unwrap();
-        if edit["remove"] == true {
-            files.remove(file);
-        } else if let Some(text) = edit["text"].as_str() {
-            texts.insert(file.to_owned(), text.to_owned());
-        } else if let Some(source) = edit["copy"].as_str() {
-            files.insert(file.to_owned(), table["files"][source].clone());
-        } else {
-            change(files.get_mut(file).unwrap(), edit);
-        }
-    }
-    for (name, value) in files {
-        let text = texts.remove(&name).unwrap_or_else(|| value.to_string());
-        std::fs::write(folder.join(name), text).unwrap();
-    }
-    for (name, text) in texts {
-        std::fs::write(folder.join(name), text).unwrap();
-    }
-}
-
-fn change(document: &mut Value, edit: &Value) {
-    let at = edit["at"].as_array().unwrap();
-    let (last, before) = at.split_last().unwrap();
-    let step = |value, name: &Value| -> &mut Value {
-        let value: &mut Value = value;
-        match name.as_u64() {
-            Some(number) => &mut value[usize::try_from(number).unwrap()],
-            None => &mut value[name.as_str().unwrap()],
-        }
-    };
-    let parent = before.iter().fold(document, step);
-    if let Some(order) = edit["order"].as_array() {
-        let list = step(parent, last);
-        *list =
-            order.iter().map(|from| list[usize::try_from(from.as_u64().unwrap()).unwrap()].clone()).collect();
-    } else if let Some(value) = edit.get("value") {
-        *step(parent, last) = value.clone();
-    } else {
-        parent.as_object_mut().unwrap().remove(last.as_str().unwrap());
-    }
-}
 
 /// The keys of a reader and what they ask for.
 fn reader(options: &Value, sources: &ChainSources) -> (KeySet, SignerPolicy) {
@@ -75,11 +27,6 @@ fn reader(options: &Value, sources: &ChainSources) -> (KeySet, SignerPolicy) {
         () => SignerPolicy::implied(Require::Any),
     };
     (keys, policy)
-}
-
-/// The stored table.
-pub fn load_table() -> Value {
-    serde_json::from_str(&std::fs::read_to_string(path()).unwrap()).unwrap()
 }
 
 /// Runs each case for each reader, and tells which verdicts differ.
@@ -142,8 +89,7 @@ fn evaluate_gives_every_expected_verdict() {
 
 #[test]
 fn evaluate_gives_every_verdict_of_the_second_list() {
-    let text = std::fs::read_to_string(super::bundle_cases::path()).unwrap();
-    let list: Value = serde_json::from_str(&text).unwrap();
+    let list = load_second_list();
     let (verdicts, mismatches) = compare(&load_table(), list["cases"].as_array().unwrap());
     assert!(mismatches.is_empty(), "{} of {verdicts} differ\n{}", mismatches.len(), mismatches.join("\n"));
 }

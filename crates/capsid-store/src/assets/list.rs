@@ -48,6 +48,31 @@ impl ListedAsset {
     }
 }
 
+impl ListedAsset {
+    /// The same capsule as a candidate with another id and card that nobody has had or judged yet.
+    pub(crate) fn into_new_candidate(
+        mut self,
+        id: AssetId,
+        bundle_id: String,
+        card: String,
+        at: i64,
+    ) -> Self {
+        let asset = &mut self.asset;
+        // It has no place in the order of publication, and no body there.
+        asset.seq = -1;
+        (asset.asset_id, asset.bundle_id, asset.card) = (id, bundle_id, card);
+        (asset.status, asset.trust_tier) = (AssetStatus::Candidate, "normal".to_owned());
+        (asset.created_at, asset.last_activity_at, asset.scored_at, asset.promoted_at) = (at, at, at, None);
+        (asset.traits.has_event, asset.similar_to, asset.trust, asset.belief) = (false, None, None, None);
+        (asset.call_count, asset.reuse_count, asset.view_count) = (0, 0, 0);
+        (asset.upvotes, asset.downvotes, asset.successes, asset.is_unproven) = (0, 0, 0, false);
+        (asset.gdi_usage, asset.gdi_social) = (0.0, 0.0);
+        asset.gdi = ((0.35 * asset.gdi_intrinsic + 0.15 * asset.gdi_freshness) * 10_000.0) as i64;
+        (self.passes, self.fails, self.best_grade) = (0, 0, None);
+        self
+    }
+}
+
 /// In which order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AssetSort {
@@ -462,7 +487,9 @@ pub fn is_assigned(tx: &mut dyn Tx, node_id: &str, id: &AssetId, now: Time) -> R
     tx.exists(
         "SELECT 1 FROM assignments s JOIN bundles b ON b.capsule_id = s.asset_id OR b.gene_id = s.asset_id
          WHERE s.node_id = $1 AND s.state = 'open' AND s.expires_at > $3
-            AND (b.capsule_id = $2 OR b.gene_id = $2 OR b.event_id = $2)",
+            AND (b.capsule_id = $2 OR b.gene_id = $2 OR b.event_id = $2)
+         UNION ALL SELECT 1 FROM audits a JOIN assignments s ON s.asset_id = a.audit_id AND s.node_id = a.node_id
+         WHERE a.audit_id = $2 AND a.node_id = $1 AND s.state = 'open' AND s.expires_at > $3",
         params![node_id, id, now],
     )
 }

@@ -54,6 +54,8 @@ const STEPS: &[Migration] = steps! {
     "20261118-ranking";
     "20261118-settled";
     "20261119-arbitration";
+    "20261119-outcomes";
+    "20261119-audits";
     "20261119-graph-index";
 };
 

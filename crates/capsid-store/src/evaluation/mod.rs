@@ -1,6 +1,5 @@
 //! Reports, decisions, scores, the lifecycle of assets and their promotion.
 
-pub mod arbitration;
 pub mod assignments;
 pub mod decisions;
 pub mod demotion;
@@ -19,8 +18,6 @@ pub mod runner_jobs;
 pub mod scoring;
 pub mod stakes;
 pub mod trials;
-pub mod validation;
-mod validators;
 pub mod voices;
 pub mod votes;
 pub mod weighted_reports;

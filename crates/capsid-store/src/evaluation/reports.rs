@@ -8,7 +8,7 @@ use crate::db::tx::Tx;
 use crate::evaluation::assignments;
 use crate::evaluation::assignments::AssignmentTicket;
 use crate::evaluation::evidence;
-use crate::evaluation::owners::outcomes;
+use crate::evaluation::owners::{audits, outcomes};
 use crate::evaluation::scoring;
 use crate::evaluation::weighted_reports;
 use crate::nodes::NodeRow;
@@ -108,6 +108,11 @@ pub fn record(
             Some(id) => (id, Some(ticket)),
         },
     };
+    if let Some(ticket) = ticket
+        && let Some(audit) = audits::find(tx, &id)?
+    {
+        return audits::record(tx, node, &audit, &ticket.nonce, report, weights, now);
+    }
     let Some(asset) = assets::lock(tx, &id)? else { return Ok(ReportOutcome::AssetNotFound) };
     let source = match ticket {
         _ if weighted_reports::is_own(tx, &asset, node)? => ReportSource::Own,

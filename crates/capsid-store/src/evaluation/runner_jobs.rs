@@ -5,7 +5,7 @@ use crate::assets::id::AssetId;
 use crate::db::DAY_MS;
 use crate::db::row::{Json, row, select};
 use crate::db::tx::Tx;
-use crate::evaluation::arbitration::{Arbitration, RUNNER, arbitrate};
+use crate::evaluation::moderation::arbitration::{Arbitration, RUNNER, arbitrate};
 use crate::evaluation::owners::{NodeOwnership, OWNERSHIP_COLUMNS};
 use crate::evaluation::{assignments, scoring};
 use crate::graph;

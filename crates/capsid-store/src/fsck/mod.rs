@@ -13,6 +13,7 @@ mod counters;
 mod file;
 mod graph;
 mod ledger;
+mod owners;
 mod repair;
 mod scores;
 mod search;
@@ -68,6 +69,8 @@ pub struct FsckReport {
     mendable_assets: BTreeSet<AssetId>,
     #[serde(skip)]
     mendable_nodes: BTreeSet<String>,
+    #[serde(skip)]
+    mendable_owners: BTreeSet<String>,
 }
 
 impl FsckReport {
@@ -81,9 +84,9 @@ impl FsckReport {
         self.counts.values().sum()
     }
 
-    /// How many assets and nodes have something that can be mended.
+    /// How many assets, nodes and owners have something that can be mended.
     pub fn repairable(&self) -> usize {
-        self.mendable_assets.len() + self.mendable_nodes.len()
+        self.mendable_assets.len() + self.mendable_nodes.len() + self.mendable_owners.len()
     }
 
     fn lost(&mut self, code: &'static str, subject: impl Into<String>, problem: impl Into<String>) {
@@ -109,6 +112,11 @@ impl FsckReport {
     fn node_differs(&mut self, code: &'static str, node_id: &str, problem: impl Into<String>) {
         self.mendable_nodes.insert(node_id.to_owned());
         self.add_finding(code, node_id.to_owned(), problem.into(), MEND);
+    }
+
+    fn owner_differs(&mut self, code: &'static str, owner: &str, problem: impl Into<String>) {
+        self.mendable_owners.insert(owner.to_owned());
+        self.add_finding(code, owner.to_owned(), problem.into(), MEND);
     }
 
     fn add_finding(&mut self, code: &'static str, subject: String, problem: String, fix: &'static str) {
@@ -139,7 +147,7 @@ pub fn check(tx: &mut dyn Tx, progress: FsckProgress<'_>) -> Result<FsckReport> 
         transfers: count(tx, "SELECT COUNT(*) FROM transfers")?,
         ..FsckReport::default()
     };
-    let steps: [(&'static str, FsckStep); 9] = [
+    let steps: [(&'static str, FsckStep); 11] = [
         ("file", file::check),
         ("ledger", ledger::check),
         ("bounties", bounties::check),
@@ -147,6 +155,8 @@ pub fn check(tx: &mut dyn Tx, progress: FsckProgress<'_>) -> Result<FsckReport> 
         ("counters", counters::check),
         ("statuses", statuses::check),
         ("secrets", secrets::check),
+        ("levels", owners::check_levels),
+        ("grades", owners::check_grades),
         ("search index", search::check),
         ("graph", graph::check),
     ];

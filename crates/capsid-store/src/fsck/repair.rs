@@ -3,7 +3,7 @@
 use super::{FsckReport, assets, counters};
 use crate::assets::id::AssetId;
 use crate::db::tx::Tx;
-use crate::evaluation::scoring;
+use crate::evaluation::{owners, scoring};
 use crate::store::Store;
 use crate::{params, search};
 use capsid_model::problem::Result;
@@ -20,6 +20,8 @@ pub struct RepairSummary {
     pub assets: usize,
     /// Nodes whose totals and reputation were.
     pub nodes: usize,
+    /// Accounts whose level and weight were.
+    pub owners: usize,
 }
 
 /// Mends what a report says can be mended.
@@ -34,7 +36,15 @@ pub fn repair(store: &Store, report: &FsckReport, now: Time) -> Result<RepairSum
         let some = some.to_vec();
         store.write_now(move |tx| some.iter().try_for_each(|node_id| repair_node(tx, node_id, now)))?;
     }
-    Ok(RepairSummary { assets: ids.len(), nodes: nodes.len() })
+    let users = report.mendable_owners.iter().filter_map(|owner| owner.strip_prefix("user:"));
+    let users: Vec<String> = users.map(str::to_owned).collect();
+    for some in users.chunks(TOGETHER) {
+        let some = some.to_vec();
+        store.write_now(move |tx| {
+            some.iter().try_for_each(|user_id| owners::assess_account(tx, user_id, now).map(|_| ()))
+        })?;
+    }
+    Ok(RepairSummary { assets: ids.len(), nodes: nodes.len(), owners: users.len() })
 }
 
 fn repair_asset(tx: &mut dyn Tx, id: &AssetId, now: Time) -> Result<()> {

@@ -130,7 +130,8 @@ impl<'a> ChainTrace<'a> {
                 let call = |name: &str| call_of(content).and_then(|call| call.text(name)).unwrap_or_default();
                 attributes.text(names::OPERATION, "execute_tool");
                 attributes.text(names::TOOL, call("tool"));
-                attributes.text(names::CALL_ID, call("id"));
+                // The readers note the identifier beside the call.
+                attributes.text(names::CALL_ID, text_at(content, &["context", "environment", "call_id"]));
                 named("execute_tool", call("tool"))
             }
             "chat" => {

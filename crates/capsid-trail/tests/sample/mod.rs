@@ -3,7 +3,7 @@
 mod commands;
 
 use capsid_model::Time;
-use capsid_seal::bundle::{BundleExport, HeadSigner, write};
+use capsid_seal::bundle::{BundleExport, OwnHeads, write};
 use capsid_seal::sources::open_any;
 use capsid_seal::{Sealer, SigningKey, TrailHome};
 use capsid_trail::session_sealer::SessionSealer;
@@ -49,12 +49,13 @@ fn seal_into(home: &TrailHome) {
 fn export(home: &TrailHome, out: &Path) {
     let chains = open_any(home.root()).unwrap().chains;
     let key = key();
+    let heads = OwnHeads { key: key.clone(), time: NOW.to_owned() };
     let export = BundleExport {
         chains: &chains,
         own: Some(key.public()),
         known: &[],
         generated_at: GENERATED_AT,
-        heads: Some(HeadSigner { key: &key, time: NOW }),
+        heads: Some(&heads),
     };
     assert!(write(out, &export).unwrap().left_out.is_empty());
 }

@@ -64,6 +64,12 @@ impl Evolver {
         self.file(".evomap/node_secret").trim().to_owned()
     }
 
+    /// Whether it has a secret.
+    pub fn has_secret(&self) -> bool {
+        std::fs::read_to_string(self.home.path().join(".evomap/node_secret"))
+            .is_ok_and(|text| !text.trim().is_empty())
+    }
+
     /// The name that the client gave itself.
     pub fn node_id(&self) -> String {
         self.file(".evomap/node_id").trim().to_owned()

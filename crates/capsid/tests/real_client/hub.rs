@@ -67,7 +67,9 @@ impl<'a> Hub<'a> {
     /// The requests that it refused because of who sent them.
     pub fn refusals(&self) -> Vec<String> {
         let log = self.log();
-        let refused = |line: &&str| line.contains(" status=401 ") || line.contains(" status=403 ");
+        let refused = |line: &&str| {
+            [" status=401 ", " status=403 ", " status=409 "].iter().any(|status| line.contains(status))
+        };
         log.lines().filter(refused).map(str::to_owned).collect()
     }
 

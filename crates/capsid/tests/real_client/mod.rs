@@ -14,6 +14,7 @@ mod proxy_tasks;
 mod recall;
 mod relay;
 mod reuse_choice;
+mod secrets;
 mod tasks;
 
 use crate::common::program;

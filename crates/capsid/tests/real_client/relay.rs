@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
@@ -24,14 +25,19 @@ impl Relay {
 
     /// The same where every answer to a hello takes a while.
     pub fn slow(origin: &str, delay: Duration) -> Self {
+        Self::slow_at_first(origin, delay, usize::MAX)
+    }
+
+    /// The same where only so many answers do.
+    pub fn slow_at_first(origin: &str, delay: Duration, answers: usize) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let (hub, heard) = (origin.strip_prefix("http://").unwrap().to_owned(), Heard::default());
-        let kept = Arc::clone(&heard);
+        let (kept, left) = (Arc::clone(&heard), Arc::new(AtomicUsize::new(answers)));
         thread::spawn(move || {
             for client in listener.incoming().flatten() {
                 let Ok(hub) = TcpStream::connect(&hub) else { continue };
-                pass_on(client, hub, &kept, delay);
+                pass_on(client, hub, &kept, delay, &left);
             }
         });
         Self { address, heard }
@@ -53,7 +59,7 @@ impl Drop for Relay {
     }
 }
 
-fn pass_on(client: TcpStream, hub: TcpStream, heard: &Heard, delay: Duration) {
+fn pass_on(client: TcpStream, hub: TcpStream, heard: &Heard, delay: Duration, left: &Arc<AtomicUsize>) {
     let number = {
         let mut heard = heard.lock().unwrap();
         heard.push(Vec::new());
@@ -65,13 +71,17 @@ fn pass_on(client: TcpStream, hub: TcpStream, heard: &Heard, delay: Duration) {
         copy(&mut from_client, &mut to_hub, |bytes| heard.lock().unwrap()[number].extend(bytes));
     });
     let (mut from_hub, mut to_client) = (hub, client);
+    let left = Arc::clone(left);
     thread::spawn(move || {
         let mut delayed = 0;
         copy(&mut from_hub, &mut to_client, |_| {
             let hellos = count_hellos(&asked.lock().unwrap()[number]);
             if hellos > delayed {
                 delayed = hellos;
-                thread::sleep(delay);
+                let take = |count: usize| count.checked_sub(1);
+                if left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, take).is_ok() {
+                    thread::sleep(delay);
+                }
             }
         });
     });

@@ -1,5 +1,7 @@
 //! The event log of a repository, sealed line by line.
 
+use capsid_seal::SigningKey;
+use capsid_seal::keys::file;
 use capsid_testkit::program::assert_status;
 use capsid_testkit::program_repo::ProgramRepo;
 
@@ -207,4 +209,36 @@ fn sealing_on_after_an_earlier_edit_does_not_hide_it() {
     desk.program.expect(0, &desk.repo, &["events", "seal"]);
     let found = verdict(&desk, 1);
     assert_eq!((&found["change"], &found["broken_at"]), (&"edited".into(), &1.into()));
+}
+
+/// Signs the last record of a chain anew.
+fn sign_last(chain: &std::path::Path, key: &SigningKey) {
+    let connection = rusqlite::Connection::open(chain).unwrap();
+    let last: String = connection
+        .query_row("SELECT hash FROM capsules ORDER BY sequence DESC LIMIT 1", [], |row| row.get(0))
+        .unwrap();
+    let words = (key.sign(&last), key.public().fingerprint(), last);
+    connection.execute("UPDATE capsules SET signature = ?1, signed_by = ?2 WHERE hash = ?3", words).unwrap();
+}
+
+#[test]
+fn the_log_is_proven_only_by_the_key_that_was_the_homes_own_then() {
+    let desk = evolved(1);
+    let old = file::load(&trail_home(&desk).join("key")).unwrap().unwrap();
+    let chain = chain(&desk);
+    let stranger = SigningKey::from_seed(&[9; 32]);
+    desk.program.expect(0, &desk.repo, &["key", "add", &stranger.public().hex()]);
+    sign_last(&chain, &stranger);
+    let found = verdict(&desk, 1);
+    assert_eq!(found["valid"], false, "a key that is only known: {found}");
+    sign_last(&chain, &old);
+    verdict(&desk, 0);
+    // The old key signs what came after its rotation.
+    desk.program.expect(0, &desk.repo, &["key", "rotate"]);
+    verdict(&desk, 0);
+    assert_status(0, &desk.evolve(&["--force"], "echo better > state.txt"));
+    verdict(&desk, 0);
+    sign_last(&chain, &old);
+    let found = verdict(&desk, 1);
+    assert_eq!(found["valid"], false, "a retired key: {found}");
 }

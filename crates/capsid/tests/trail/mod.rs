@@ -8,6 +8,7 @@ mod exactly_once;
 mod hooks;
 mod keys;
 mod keys_with_data;
+mod manipulations;
 mod otlp;
 mod policy;
 mod read_only;

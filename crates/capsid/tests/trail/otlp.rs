@@ -111,6 +111,9 @@ fn compare(spans: &BTreeMap<String, Value>, records: &[StoredRecord]) {
                 let tool = text(&content["execution"]["tool_calls"][0]["tool"]);
                 assert_eq!(span["name"], format!("execute_tool {tool}"));
                 assert_eq!(attributes["gen_ai.tool.name"], tool);
+                let call = &content["context"]["environment"]["call_id"];
+                assert!(call.is_string());
+                assert_eq!(attributes["gen_ai.tool.call.id"], *call, "the call of {position}");
             }
             "chat" => {
                 assert_eq!(span["name"], "chat claude-opus-4-8");

@@ -289,3 +289,124 @@ fn an_adopted_key_makes_chains_of_another_home_go_on_here() {
     desk.expect(0, &[&SEAL[..], &["--finalize"]].concat());
     assert_eq!(desk.expect(0, &["trail", "verify", "--json"]).json()["level"], "valid");
 }
+
+#[test]
+fn a_retired_key_signs_nothing_new_elsewhere_and_in_what_is_imported() {
+    let author = sealed(1);
+    author.expect(0, &["trail", "export", "--out", "before"]);
+    // A thief has the key from before its rotation, and seals a session with it.
+    let thief = desk();
+    std::fs::create_dir_all(thief.trail()).unwrap();
+    std::fs::copy(author.trail().join("key"), thief.trail().join("key")).unwrap();
+    let stolen =
+        thief.expect(0, &["key", "show", "--json"]).json()["fingerprint"].as_str().unwrap().to_owned();
+    thief.transcript("stolen", 1);
+    thief.expect(0, &["trail", "seal", "--tool", "claude-code", "--session", "stolen"]);
+    thief.expect(0, &["trail", "export", "--out", "bundle", "stolen"]);
+    author.expect(0, &["key", "rotate"]);
+
+    let bundle = thief.home().join("bundle");
+    let stolen_chain = thief.chain("stolen");
+    for path in [&bundle, &stolen_chain, &thief.trail()] {
+        let path = path.to_str().unwrap();
+        let verdict = author.expect(1, &["trail", "verify", "--json", path]).json();
+        assert!(codes(&verdict).contains(&"retired_key"), "{path}: {verdict}");
+        let refused = author.expect(1, &["trail", "import", path]);
+        assert!(refused.stdout.contains("was retired at record 0"), "{refused}");
+    }
+    // What the key signed while it was in use is the author's, wherever it is.
+    let own = author.expect(0, &["trail", "verify", "--json", "before"]).json();
+    assert_eq!(own["level"], "valid", "{own}");
+    // One that is among the imported chains already.
+    let imported = author.trail().join("imported").join(stolen).join("claude-code");
+    std::fs::create_dir_all(&imported).unwrap();
+    std::fs::copy(&stolen_chain, imported.join("stolen.db")).unwrap();
+    let verdict = author.expect(1, &["trail", "verify", "--json"]).json();
+    assert!(codes(&verdict).contains(&"retired_key"), "{verdict}");
+}
+
+/// Brings a home into the state of one that rotated before rotations were recorded.
+fn rotate_without_record(desk: &TrailUser) {
+    let files = ["meta.db", "meta.checkpoint.json"].map(|name| desk.trail().join(name));
+    let before = files.clone().map(|path| std::fs::read(path).unwrap());
+    desk.expect(0, &["key", "rotate"]);
+    for (path, bytes) in files.iter().zip(before) {
+        std::fs::write(path, bytes).unwrap();
+    }
+}
+
+#[test]
+fn migrate_records_a_rotation_that_was_never_recorded() {
+    let desk = sealed(1);
+    let old = desk.expect(0, &["key", "show", "--json"]).json()["public_key"].as_str().unwrap().to_owned();
+    let thief = desk.home().join("stolen-key");
+    std::fs::copy(desk.trail().join("key"), &thief).unwrap();
+    rotate_without_record(&desk);
+    let rotations = || desk.expect(0, &["key", "show", "--json"]).json()["rotations"].clone();
+    assert_eq!(rotations(), json!([]));
+    let would = desk.expect(0, &["trail", "migrate", "--dry-run"]);
+    assert!(would.stdout.contains(&format!("that {} was replaced", &old[..16])), "{would}");
+    let done = desk.expect(0, &["trail", "migrate", "--yes", "--json"]).json();
+    assert_eq!(done["rotations"], json!([old]));
+    assert_eq!(rotations()[0]["old_public_key"], json!(old));
+    assert!(desk.expect(0, &["trail", "migrate"]).stdout.contains("nothing has to change"));
+    let verdict = desk.expect(0, &["trail", "verify", "--json"]).json();
+    assert_eq!(verdict["level"], "valid", "{verdict}");
+    // From now on the old key signs nothing more, not even in a chain that only it had signed.
+    let other = capsid_testkit::trail_user::TrailUser::new(env!("CARGO_BIN_EXE_capsid"));
+    std::fs::create_dir_all(other.trail()).unwrap();
+    std::fs::copy(&thief, other.trail().join("key")).unwrap();
+    other.transcript("later", 1);
+    other.expect(0, &["trail", "seal", "--tool", "claude-code", "--session", "later"]);
+    std::fs::copy(other.chain("later"), desk.chain("later")).unwrap();
+    let verdict = desk.expect(1, &["trail", "verify", "--json"]).json();
+    assert!(codes(&verdict).contains(&"retired_key"), "{verdict}");
+}
+
+#[test]
+fn migrate_writes_the_marks_of_chains_that_were_finalised_before() {
+    let desk = sealed(1);
+    let database = || rusqlite::Connection::open(desk.chain(SESSION)).unwrap();
+    database().execute_batch("DROP TABLE capsid_finalised").unwrap();
+    let would = desk.expect(0, &["trail", "migrate", "--dry-run"]);
+    assert!(would.stdout.contains("mark 1 finalised chain(s)"), "{would}");
+    let done = desk.expect(0, &["trail", "migrate", "--yes", "--json"]).json();
+    assert_eq!(done["marks"], 1);
+    let marks: i64 =
+        database().query_row("SELECT count(*) FROM capsid_finalised", [], |row| row.get(0)).unwrap();
+    assert_eq!(marks, 1);
+    assert!(desk.expect(0, &["trail", "migrate"]).stdout.contains("nothing has to change"));
+    // The mark alone now says that the meta-chain is gone.
+    for name in ["meta.db", "meta.checkpoint.json"] {
+        std::fs::remove_file(desk.trail().join(name)).unwrap();
+    }
+    let verdict = desk.expect(1, &["trail", "verify", "--json"]).json();
+    assert!(codes(&verdict).contains(&"meta_missing"), "{verdict}");
+}
+
+#[test]
+fn migrate_leaves_chains_of_a_shared_database_where_they_are() {
+    let desk = desk();
+    let shared = desk.home().join("all.db");
+    let run = |status: i32, args: &[&str]| {
+        let mut command = desk.program.command(desk.home(), args);
+        let ran = ProgramOutput::from_output(command.env("AGENT_CAPSULE_DB", &shared).output().unwrap());
+        assert_status(status, &ran);
+        ran
+    };
+    // A stranger's session is in the database, and then this user has it.
+    for session in ["theirs", "ours"] {
+        desk.transcript(session, 1);
+        run(0, &["trail", "seal", "--tool", "claude-code", "--session", session]);
+        if session == "theirs" {
+            std::fs::remove_dir_all(desk.trail()).unwrap();
+        }
+    }
+    let before = std::fs::read(&shared).unwrap();
+    let plan = run(0, &["trail", "migrate", "--yes", "--json"]).json();
+    assert_eq!((&plan["moved"], &plan["migrated"]), (&json!([]), &json!(false)), "{plan}");
+    assert_eq!(plan["stuck"][0]["chain"], "claude-code/theirs", "{plan}");
+    assert_eq!(plan["stuck"][0]["reason"], "it is in a database of many sessions");
+    assert_eq!(plan["stuck"].as_array().unwrap().len(), 1, "our own chain needs nothing");
+    assert!(std::fs::read(&shared).unwrap() == before && !desk.trail().join("imported").exists());
+}

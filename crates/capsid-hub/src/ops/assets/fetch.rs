@@ -29,6 +29,7 @@ use capsid_store::assets::list::{AssetFilter, AssetSort, ListPosition, ListedAss
 use capsid_store::db::tx::Tx;
 use capsid_store::evaluation::assignments;
 use capsid_store::evaluation::assignments::Assignment;
+use capsid_store::evaluation::owners::audits;
 use capsid_store::evaluation::stakes;
 use capsid_store::ledger;
 use capsid_store::nodes::NodeRow;
@@ -360,7 +361,11 @@ fn find_assets(
             } else {
                 retain_readable(tx, context, asking, &mut known)?;
             }
-            load_bodies(tx, context, known, plan)?
+            let mut found = load_bodies(tx, context, known, plan)?;
+            if let Some(node) = node.filter(|_| !plan.trial) {
+                found.extend(load_audits(tx, context, node, ids, plan)?);
+            }
+            found
         }
         FetchTarget::LocalId(local_id) => {
             // Only a node that is known has assets of its own.
@@ -443,6 +448,30 @@ fn by_signals(
             (found.hit.listed, FetchedAsset::Found(row))
         })
         .collect())
+}
+
+/// Audits that the node is asked about, as the candidates that they look like.
+fn load_audits(
+    tx: &mut dyn Tx,
+    context: &OperationContext,
+    node: &NodeRow,
+    ids: &[AssetId],
+    plan: &FetchPlan,
+) -> ApiResult<Vec<(ListedAsset, FetchedAsset)>> {
+    let mut found = Vec::new();
+    for id in ids {
+        let Some(body) = audits::body_for(tx, &node.node_id, id, context.now)? else { continue };
+        let Some(listed) = audits::show(tx, id)? else { continue };
+        if plan.asset_type.is_some_and(|kind| listed.asset.asset_type != kind) {
+            continue;
+        }
+        let asset = match plan.search_only {
+            true => FetchedAsset::Row(AssetView::ranked(&listed, &context.config)),
+            false => FetchedAsset::Body(stored_json(body)?),
+        };
+        found.push((listed, asset));
+    }
+    Ok(found)
 }
 
 /// Adds to each asset what it is given as.

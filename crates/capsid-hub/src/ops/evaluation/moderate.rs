@@ -12,10 +12,10 @@ use capsid_rules::lifecycle::{AssetChangeRefusal, AssetEvent, AssetStatus, step}
 use capsid_store::assets;
 use capsid_store::assets::id::AssetId;
 use capsid_store::db::tx::Tx;
-use capsid_store::evaluation::arbitration::{Arbitration, arbitrate};
 use capsid_store::evaluation::demotion;
 use capsid_store::evaluation::lifecycle;
 use capsid_store::evaluation::lifecycle::StatusChangeOutcome;
+use capsid_store::evaluation::moderation::arbitration::{Arbitration, arbitrate};
 use capsid_store::evaluation::rewards;
 use capsid_store::evaluation::rewards::RewardRates;
 use capsid_store::evaluation::scoring;

@@ -150,7 +150,8 @@ pub async fn decide_case(
             let (actor, reason) = (user.actor(), request.reason.as_deref());
             // Closed first: what follows may close cases that nobody has decided yet.
             moderation::decide(tx, &case, &request.decision, &actor, reason, now)?;
-            let decided = CaseDecision { approves, actor: &actor, reason, rule: &rule, rewards: &rewards, now };
+            let decided =
+                CaseDecision { approves, actor: &actor, reason, rule: &rule, rewards: &rewards, now };
             decided.carry_out(tx, &case)?;
             Ok(moderation::lock(tx, case_id)?.unwrap_or(case))
         })

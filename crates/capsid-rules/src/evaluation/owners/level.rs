@@ -90,15 +90,18 @@ pub struct OwnerAssessment {
 pub fn assess(facts: &OwnerFacts, policy: &OwnerPolicy) -> OwnerAssessment {
     let weight = owner_weight(facts.agreed, facts.settled, policy.settled_for_weight);
     let conditions = conditions(facts, policy, weight);
-    let reaches = |level: OwnerLevel| {
-        conditions
-            .iter()
-            .filter(|condition| condition.level <= level.number())
-            .all(|condition| condition.is_met)
-    };
-    let earned = [OwnerLevel::Trusted, OwnerLevel::Known].into_iter().find(|level| reaches(*level));
-    let level = if facts.is_appointed { OwnerLevel::Appointed } else { earned.unwrap_or_default() };
+    let earned = earned_level(&conditions);
+    let level = if facts.is_appointed { OwnerLevel::Appointed } else { earned };
     OwnerAssessment { level: level.max(policy.least_level), weight, conditions }
+}
+
+/// The level whose conditions are all met, with those of the levels below.
+pub(super) fn earned_level(conditions: &[LevelCondition]) -> OwnerLevel {
+    let reaches = |level: &OwnerLevel| {
+        let mut asked = conditions.iter().filter(|condition| condition.level <= level.number()).peekable();
+        asked.peek().is_some() && asked.all(|condition| condition.is_met)
+    };
+    [OwnerLevel::Trusted, OwnerLevel::Known].into_iter().find(reaches).unwrap_or_default()
 }
 
 fn conditions(facts: &OwnerFacts, policy: &OwnerPolicy, weight: f64) -> Vec<LevelCondition> {

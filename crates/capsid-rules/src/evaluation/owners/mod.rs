@@ -4,9 +4,11 @@
 //! raises nobody's weight.
 
 mod level;
+mod stored;
 mod weight;
 
 pub use level::{LevelCondition, OwnerAssessment, OwnerFacts, OwnerLevel, assess};
+pub use stored::{AssessedOwner, stored_fault};
 pub use weight::{AGREEMENT_DAYS, owner_weight};
 
 use capsid_model::text_enum;

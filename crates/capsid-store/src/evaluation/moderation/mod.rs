@@ -1,6 +1,7 @@
 //! Cases that a moderator looks at: assets with warnings, new publishers, disputed bounties and reports that disagree. Each decision is audited, and
 //! whoever it concerns may appeal once.
 
+pub mod arbitration;
 pub mod rescan;
 
 use crate::assets::AssetRow;

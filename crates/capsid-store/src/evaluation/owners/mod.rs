@@ -1,6 +1,7 @@
 //! Owners: who is behind a node, and how far that party is trusted.
 
 mod assess;
+pub mod audits;
 pub mod outcomes;
 pub mod owner_evidence;
 pub mod owner_level;

@@ -4,6 +4,7 @@
 use crate::assets::id::AssetId;
 use crate::db::row::{row, select};
 use crate::db::tx::Tx;
+use crate::evaluation::owners::audits;
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
@@ -14,6 +15,17 @@ pub fn record_outcome(tx: &mut dyn Tx, id: &AssetId, passed: bool, arbiter: &str
         "INSERT INTO arbitrated_outcomes (asset_id, passed, arbiter, at) VALUES ($1, $2, $3, $4)
          ON CONFLICT (asset_id) DO UPDATE SET passed = excluded.passed, arbiter = excluded.arbiter, at = excluded.at",
         params![id, passed, arbiter, now],
+    )?;
+    Ok(())
+}
+
+/// Keeps the outcome that there is beside the one that takes its place: reports from before it were settled by it. An appeal
+/// keeps nothing, because what it overturns was wrong.
+pub fn keep_outcome(tx: &mut dyn Tx, id: &AssetId) -> Result<()> {
+    tx.run(
+        "INSERT INTO earlier_outcomes (asset_id, passed, at)
+         SELECT asset_id, passed, at FROM arbitrated_outcomes WHERE asset_id = $1 ON CONFLICT DO NOTHING",
+        params![id],
     )?;
     Ok(())
 }
@@ -62,15 +74,19 @@ pub fn keep_settled(tx: &mut dyn Tx, node_id: &str, id: &AssetId) -> Result<()> 
     Ok(())
 }
 
-/// How many reports of an account an outcome settled since a moment, and how many of these agreed with it. Only reports
-/// from before the outcome count, and one for each asset.
+/// How many reports of an account an outcome settled since a moment, and how many of these agreed with it. A report is settled
+/// by the first outcome after it. One for each asset counts. Audits count with them.
 pub fn count_settled(tx: &mut dyn Tx, user_id: &str, since: i64) -> Result<(u32, u32)> {
     let rows = tx.query_all::<(AssetId, bool)>(
         "SELECT r.asset_id, CASE WHEN r.overall_ok = o.passed THEN 1 ELSE 0 END
          FROM (SELECT asset_id, node_id, overall_ok, grade, created_at, seq FROM reports
             UNION ALL SELECT asset_id, node_id, overall_ok, grade, reported_at, 0 FROM settled_reports) r
-            JOIN nodes n ON n.node_id = r.node_id JOIN arbitrated_outcomes o ON o.asset_id = r.asset_id
+            JOIN nodes n ON n.node_id = r.node_id
+            JOIN (SELECT asset_id, passed, at FROM arbitrated_outcomes
+                UNION ALL SELECT asset_id, passed, at FROM earlier_outcomes) o ON o.asset_id = r.asset_id
          WHERE n.owner = $1 AND r.created_at > $2 AND r.created_at <= o.at
+            AND NOT EXISTS (SELECT 1 FROM earlier_outcomes e
+                WHERE e.asset_id = r.asset_id AND e.at >= r.created_at AND e.at < o.at)
             AND r.grade NOT IN ('self', 'unverified', 'probe') ORDER BY r.asset_id, r.created_at, r.seq",
         params![user_id, since],
     )?;
@@ -78,5 +94,7 @@ pub fn count_settled(tx: &mut dyn Tx, user_id: &str, since: i64) -> Result<(u32,
     let last = rows.chunk_by(|one, next| one.0 == next.0).filter_map(|reports| reports.last());
     let agreed: Vec<bool> = last.map(|(_, agrees)| *agrees).collect();
     let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-    Ok((count(agreed.len()), count(agreed.iter().filter(|agrees| **agrees).count())))
+    let (settled, agreed) = (count(agreed.len()), count(agreed.iter().filter(|agrees| **agrees).count()));
+    let (audited, answered) = audits::count_settled(tx, user_id, since)?;
+    Ok((settled.saturating_add(audited), agreed.saturating_add(answered)))
 }

@@ -3,11 +3,11 @@
 use crate::assets::AssetRow;
 use crate::db::row::joined;
 use crate::db::tx::Tx;
+use crate::evaluation::evidence::validation::load_validation;
 use crate::evaluation::owners::owner_evidence::is_use;
 use crate::evaluation::owners::{self, NodeOwnership, OWNERSHIP_COLUMNS};
-use crate::evaluation::weighted_reports::{WeightedReport, add_reviews, counted_reports, load_others};
-use crate::evaluation::validation::load_validation;
 use crate::evaluation::voices;
+use crate::evaluation::weighted_reports::{WeightedReport, add_reviews, counted_reports, load_others};
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;

@@ -2,7 +2,7 @@
 
 use crate::assets::AssetRow;
 use crate::db::tx::Tx;
-use crate::evaluation::validation::load_validation;
+use crate::evaluation::evidence::validation::load_validation;
 use crate::evaluation::weighted_reports::{add_reviews, counted_reports, load_others};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;

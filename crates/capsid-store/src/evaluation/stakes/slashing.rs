@@ -4,7 +4,7 @@
 use crate::assets::id::AssetId;
 use crate::audit::{self, AuditChange};
 use crate::db::tx::Tx;
-use crate::evaluation::arbitration::Arbitration;
+use crate::evaluation::moderation::arbitration::Arbitration;
 use crate::evaluation::owners::outcomes::ArbitratedOutcome;
 use crate::evaluation::{owners, penalties, stakes, weighted_reports};
 use crate::nodes;
@@ -83,8 +83,7 @@ pub fn slash_contradicting(
             continue;
         }
         let reference = format!("slash:{id}:{}", report.node_id);
-        slashed +=
-            u64::from(stakes::slash(tx, &report.node_id, decided.slash_percent, &reference, now)? > 0);
+        slashed += u64::from(stakes::slash(tx, &report.node_id, decided.slash_percent, &reference, now)? > 0);
         if !report.outlier {
             tx.run("UPDATE reports SET outlier = 1 WHERE seq = $1", params![report.seq])?;
             penalties::penalise(tx, &report.node_id, POINTS, "outlier", &id.to_string(), now)?;

@@ -154,7 +154,8 @@ fn is_used(tx: &mut dyn Tx, bounty: &BountyRow) -> Result<bool> {
 /// Whether somebody else, or the hub's runner, reproduced what was handed in.
 fn is_reproduced(tx: &mut dyn Tx, bounty: &BountyRow) -> Result<bool> {
     tx.exists(
-        "SELECT 1 FROM reports WHERE asset_id = $1 AND overall_ok = 1 AND grade IN ('reproduced', 'hub') LIMIT 1",
+        "SELECT 1 FROM reports WHERE asset_id = $1 AND overall_ok = 1
+            AND (grade = 'reproduced' OR (grade = 'hub' AND weight > 0)) LIMIT 1",
         params![&bounty.matched_asset],
     )
 }

@@ -1,15 +1,17 @@
 //! The trail: where it is, whether the tools call us, and what they are about to delete.
 
 use super::DoctorFinding;
+use crate::commands::trail::signer::layout;
 use crate::commands::trail::{install_paths, session_paths};
 use crate::commands::variable;
 use capsid_disk::files;
 use capsid_model::exact::{ExactJson, parse_lossy};
 use capsid_model::{Clock, SystemClock, Time};
 use capsid_seal::TrailHome;
-use capsid_seal::evidence::{CollectOptions, collect_home};
+use capsid_seal::evidence::CollectOptions;
 use capsid_seal::keys::health;
-use capsid_seal::verdict::{DataPlace, SignerPolicy};
+use capsid_signer::home_evidence::{JudgedTrail, judge_home};
+use capsid_signer::trust_root::SignerTrust;
 use capsid_trail::install::{HookStatus, status};
 use capsid_transcript::session_paths::find_all;
 use capsid_transcript::{Tool, TranscriptSource};
@@ -28,7 +30,7 @@ pub(super) fn findings() -> Vec<DoctorFinding> {
         Ok(home) => home,
         Err(problem) => return vec![DoctorFinding::wrong("trail", &problem)],
     };
-    let mut findings = vec![chains(&home)];
+    let mut findings = vec![chains(&home, &layout().trust)];
     if home.key().exists() {
         findings
             .extend(health::check(home.root()).iter().map(|problem| DoctorFinding::wrong("key", problem)));
@@ -46,21 +48,21 @@ pub(super) fn findings() -> Vec<DoctorFinding> {
     findings
 }
 
-fn chains(home: &TrailHome) -> DoctorFinding {
+/// `trust` is the folder of the signing service's trust root.
+fn chains(home: &TrailHome, trust: &Path) -> DoctorFinding {
     let root = home.root().display();
-    if home.chain_paths().is_empty() {
+    let has_service = !matches!(SignerTrust::find_by_home(trust, home.root()), Ok(None));
+    if home.chain_paths().is_empty() && !has_service {
         return DoctorFinding::fine("trail", format!("nothing sealed yet; {root} will hold the chains"));
     }
-    let keys = capsid_seal::keys::load_home(home.root());
     let options = CollectOptions { quick: true, ..CollectOptions::default() };
-    let found = match collect_home(home, &keys, &options) {
-        Ok(found) => found,
+    let JudgedTrail { found, verdict } = match judge_home(trust, home, &options) {
+        Ok(judged) => judged,
         Err(problem) => return DoctorFinding::wrong("trail", &problem),
     };
     if let Some(problem) = found.chains.iter().find_map(|chain| chain.problem.as_ref()) {
         return DoctorFinding::wrong("trail", problem);
     }
-    let verdict = found.evaluate(&SignerPolicy::for_place(DataPlace::Home, keys.has_pinned()));
     match verdict.decisive().filter(|one| !one.level.is_good()) {
         Some(bad) => DoctorFinding::warning("trail", bad.message.clone(), "capsid trail verify"),
         None => {
@@ -126,4 +128,59 @@ fn soon_deleted(sources: &[TranscriptSource], projects: &Path, now: Time) -> Opt
 fn modified(path: &Path) -> Option<i64> {
     let since = path.metadata().ok()?.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
     i64::try_from(since.as_millis()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::doctor::CheckLevel;
+    use capsid_seal::chain::{ChainWriter, PendingRecord};
+    use capsid_seal::{ActionRecord, Sealer, SigningKey};
+    use capsid_signer::rules::entry::EpochReason;
+    use capsid_signer::wire::TrustedEpoch;
+
+    #[test]
+    fn doctor_judges_a_home_with_the_key_and_the_heads_of_its_signing_service() {
+        let folder = tempfile::tempdir().unwrap();
+        let (home, trust) = (TrailHome::at(folder.path().join("home")), folder.path().join("signer.d"));
+        let key = SigningKey::from_seed(&[7; 32]);
+        let sealer = Sealer::new(key.clone());
+        let action = ActionRecord { id: "a".into(), domain: "codex".into(), ..ActionRecord::default() };
+        std::fs::create_dir_all(home.chains().join("codex")).unwrap();
+        let mut writer = ChainWriter::open(&home.chain("codex", "s").0).unwrap();
+        let item = PendingRecord { key: "a".to_owned(), open: false, weight: 1, item: () };
+        let seal = |(): &(), _, link: &_| sealer.seal(&action, link, "2026-02-07T15:20:54+00:00");
+        let head = writer.append(None, [item], seal).unwrap().head.unwrap();
+        let heads = folder.path().join("heads");
+        let hex = key.public().hex();
+        let state = |count: u64| {
+            let text = format!(
+                "capsid-heads/v1\nuser 7\nkey {hex}\nentry 1\ntime 2026-02-07T15:20:54Z\nchain codex s {count} {head} 1 0\n"
+            );
+            std::fs::write(&heads, format!("{text}signature {}\n", key.sign(&text))).unwrap();
+            chains(&home, &trust)
+        };
+        assert!(state(1).health != CheckLevel::Fine, "nobody knows the key yet");
+        let epoch = TrustedEpoch {
+            key: hex.clone(),
+            from_entry: 0,
+            reason: EpochReason::Created,
+            signature: String::new(),
+        };
+        let signer = SignerTrust {
+            version: 1,
+            user: 7,
+            home: home.root().to_owned(),
+            socket: folder.path().join("sock"),
+            heads: heads.clone(),
+            is_active: true,
+            epochs: vec![epoch],
+        };
+        signer.save(&trust).unwrap();
+        let fine = state(1);
+        assert!(fine.health == CheckLevel::Fine, "{}", fine.detail);
+        // The service signed one more, and it is gone with every trace.
+        let cut = state(2);
+        assert!(cut.health == CheckLevel::Note && cut.detail.contains("counts 2"), "{}", cut.detail);
+    }
 }

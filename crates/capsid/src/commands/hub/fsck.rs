@@ -25,7 +25,7 @@ Examples:
   capsid hub fsck --repair               work out anew what follows from something else
   capsid hub fsck --rebuild-graph        make the knowledge graph again from assets, reports and tasks
 
-It exits with 1 when something is wrong. --repair mends counters, cards, traits, scores and totals; it never touches
+It exits with 1 when something is wrong. --repair mends counters, cards, traits, scores, levels and totals; it never touches
 what agents published, the ledger or the audit. --rebuild-graph makes `index.db` again from what the database holds. It
 needs the hub to be stopped. Killed in the middle, the hub goes on with it when it starts.")]
 pub struct HubFsckArgs {
@@ -98,8 +98,9 @@ pub(super) fn print_report(report: &FsckReport, FsckActions { mended, rebuilt }:
         return;
     }
     if let Some(mended) = mended {
-        let (assets, nodes) = (mended.assets, mended.nodes);
-        output::line(format_args!("{} {assets} assets and {nodes} nodes", paint(GOOD, "mended")));
+        let RepairSummary { assets, nodes, owners } = mended;
+        let mended = paint(GOOD, "mended");
+        output::line(format_args!("{mended} {assets} assets, {nodes} nodes and {owners} owners"));
     }
     if let Some(RebuildSummary { subjects, things, relations }) = rebuilt {
         let rebuilt = paint(GOOD, "rebuilt");

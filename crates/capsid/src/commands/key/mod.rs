@@ -1,6 +1,7 @@
 //! `capsid key`: the key that seals, and the keys that are trusted.
 
 mod pin;
+mod show;
 
 use super::trail::signer::layout;
 use crate::output::{self, BAD, DIM, GOOD, NAME, WARN, paint};
@@ -8,7 +9,6 @@ use capsid_model::text::inert_line;
 use capsid_model::{Clock, Code, Problem, Result, SystemClock, Value, json};
 use capsid_seal::keys::own::{self, OwnKeys};
 use capsid_seal::keys::{self, adopted, file, known};
-use capsid_seal::meta::{RotationRecord, rotations};
 use capsid_seal::{PublicKey, Sealer, TrailHome, python_iso};
 use capsid_signer::home_sealer;
 use capsid_trail::session_sealer::SessionSealer;
@@ -85,7 +85,7 @@ enum KeyCommand {
 pub fn run(arguments: &KeyArgs) -> Result<u8> {
     let home = TrailHome::find(arguments.home.as_deref(), &super::variable)?;
     match &arguments.action {
-        KeyCommand::Show => show(&home, output::is_json()),
+        KeyCommand::Show => show::run(&home, output::is_json()),
         KeyCommand::Check => check(&home, output::is_json()),
         KeyCommand::Backup { file } => backup(&home, file, output::is_json()),
         KeyCommand::New => new(&home, output::is_json()),
@@ -135,54 +135,6 @@ fn add_pq(home: &TrailHome, as_json: bool) -> Result<u8> {
         ));
     }
     Ok(0)
-}
-
-fn show(home: &TrailHome, as_json: bool) -> Result<u8> {
-    let own = file::load(&home.key())?.map(|key| key.public());
-    let set = keys::load_home(home.root());
-    if own.is_none() && set.iter().next().is_none() {
-        file::require(&home.key())?;
-    }
-    let others = || set.iter().filter(|trusted| Some(trusted.key) != own);
-    if as_json {
-        let others: Vec<Value> = others()
-            .map(|trusted| json!({"public_key": trusted.key.hex(), "fingerprint": trusted.key.fingerprint(), "origin": trusted.origin.as_str()}))
-            .collect();
-        output::document(&json!({
-            "public_key": own.map(|key| key.hex()), "fingerprint": own.map(|key| key.fingerprint()),
-            "path": own.map(|_| home.key()), "others": others, "refused": set.refused,
-            "rotations": rotations(home.root())?.iter().map(rotation).collect::<Vec<_>>(),
-        }));
-        return Ok(0);
-    }
-    match own {
-        Some(key) => {
-            output::line(format_args!("public key   {}", paint(NAME, key.hex())));
-            output::line(format_args!("fingerprint  {}", key.fingerprint()));
-            output::line(format_args!("private key  {}", inert_line(&home.key().to_string_lossy())));
-        }
-        None => output::talk("There is no key of your own yet; sealing makes one."),
-    }
-    for trusted in others() {
-        output::line(format_args!("{:<11}  {}", trusted.origin.as_str(), trusted.key.hex()));
-    }
-    set.refused
-        .iter()
-        .for_each(|why| output::talk(format_args!("{} {}", paint(WARN, "refused:"), inert_line(why))));
-    Ok(0)
-}
-
-/// A rotation in a form that whoever pinned the old key can check.
-fn rotation(rotation: &RotationRecord) -> Value {
-    let RotationRecord { old, new, record } = rotation;
-    let seal = &record.seal;
-    json!({
-        "old_public_key": old.hex(), "new_public_key": new.hex(),
-        "record": {
-            "canonical": record.canonical, "hash": seal.hash, "signature": seal.signature,
-            "signed_by": seal.signed_by, "signed_at": seal.signed_at,
-        },
-    })
 }
 
 fn adopt(home: &TrailHome, private_key: &Path, as_json: bool) -> Result<u8> {

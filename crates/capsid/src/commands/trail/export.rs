@@ -6,12 +6,13 @@ use super::repository::SelectedChains;
 use crate::output::{self, GOOD, NAME, WARN, paint};
 use capsid_model::text::inert_line;
 use capsid_model::{Clock, Code, Problem, Result, SystemClock, json};
-use capsid_seal::bundle::{BundleExport, BundlePlan, HeadSigner, UnreadablePolicy, WrittenBundle};
+use capsid_seal::bundle::{BundleExport, BundlePlan, HeadSigner, OwnHeads, UnreadablePolicy, WrittenBundle};
 use capsid_seal::imported;
 use capsid_seal::keys::{KeyOrigin, KeySet, file};
 use capsid_seal::sources::ChainSource;
 use capsid_seal::verify::VerifyOptions;
-use capsid_seal::{PublicKey, SigningKey, TrailHome};
+use capsid_seal::{PublicKey, TrailHome};
+use capsid_signer::head_signer::ServiceHeads;
 use capsid_trail::log::local;
 use capsid_web::single::{self, EscapedJson, SinglePage};
 use clap::Args;
@@ -71,10 +72,15 @@ pub(super) fn run(arguments: &TrailExportArgs, home: &TrailHome, folder: &Path) 
     }
     chains.iter().for_each(warn_if_broken);
     // A key of the home that the service replaced vouches for nothing any more.
-    let service = super::signer::key_of_service(home)?;
-    let key = if service.is_some() { None } else { file::load(&home.key())? };
-    let own = service.or(key.as_ref().map(SigningKey::public));
-    let collected = ExportedChains::collect(home, chains, own).with_heads(key);
+    let service = super::signer::active_service(home)?;
+    let (own, heads): (_, Option<Box<dyn HeadSigner>>) = match (service, file::load(&home.key())?) {
+        (Some(trust), _) => (Some(trust.current_key()?), Some(Box::new(ServiceHeads { trust }))),
+        (None, Some(key)) => {
+            (Some(key.public()), Some(Box::new(OwnHeads { key, time: SystemClock.now().iso() })))
+        }
+        (None, None) => (None, None),
+    };
+    let collected = ExportedChains::collect(home, chains, own).with_heads(heads);
     print_refused(&collected.refused);
     let plan = collected.plan(UnreadablePolicy::LeftOut);
     if let Some(folder) = &arguments.out {
@@ -89,6 +95,10 @@ pub(super) fn run(arguments: &TrailExportArgs, home: &TrailHome, folder: &Path) 
 }
 
 fn print_skipped(written: &WrittenBundle) {
+    if let Some(problem) = &written.unstated {
+        let note = paint(WARN, "the heads are not stated:");
+        output::talk(format_args!("{note} {}", inert_line(&problem.message)));
+    }
     for (label, problem) in &written.left_out {
         output::talk(format_args!(
             "{} {}: {}",
@@ -107,6 +117,7 @@ fn print_written(arguments: &TrailExportArgs, written: &WrittenBundle, own: Opti
         output::document(&json!({
             "chains": written.chains, "capsules": written.records, "out": arguments.out, "html": arguments.html,
             "public_key": hex, "fingerprint": fingerprint, "left_out": written.left_out.len(),
+            "unstated": written.unstated.as_ref().map(|problem| json!({"code": problem.code.as_str(), "message": problem.message})),
         }));
     } else {
         let display = |path: &PathBuf, end: &str| format!("{}{end}", inert_line(&path.to_string_lossy()));
@@ -164,8 +175,7 @@ pub(super) struct ExportedChains {
     own: Option<PublicKey>,
     known: Vec<PublicKey>,
     generated_at: String,
-    time: String,
-    signer: Option<SigningKey>,
+    signer: Option<Box<dyn HeadSigner>>,
     /// Why some keys do not go along.
     refused: Vec<String>,
 }
@@ -177,19 +187,17 @@ impl ExportedChains {
         super::signer::add_keys_of_service(&mut keys, home);
         let known = keys.iter().filter(|trusted| trusted.origin != KeyOrigin::Own);
         let known = known.map(|trusted| trusted.key).collect();
-        let (generated_at, time) = (local(now), now.iso());
-        Self { chains, own, known, generated_at, time, signer: None, refused: keys.refused }
+        Self { chains, own, known, generated_at: local(now), signer: None, refused: keys.refused }
     }
 
     /// Has a statement about the head of each chain signed.
-    pub fn with_heads(self, key: Option<SigningKey>) -> Self {
-        Self { signer: key, ..self }
+    pub fn with_heads(self, signer: Option<Box<dyn HeadSigner>>) -> Self {
+        Self { signer, ..self }
     }
 
     fn export(&self) -> BundleExport<'_> {
-        let Self { chains, own, known, generated_at, time, signer, .. } = self;
-        let heads = signer.as_ref().map(|key| HeadSigner { key, time });
-        BundleExport { chains, own: *own, known, generated_at, heads }
+        let Self { chains, own, known, generated_at, signer, .. } = self;
+        BundleExport { chains, own: *own, known, generated_at, heads: signer.as_deref() }
     }
 
     pub fn plan(&self, unreadable: UnreadablePolicy) -> BundlePlan {

@@ -2,6 +2,7 @@
 
 use super::chains::{keys_for, own_keys, print_refused};
 use super::requirement::{RequirementArgs, SignerRequirement};
+use super::signer::ask_witness;
 use crate::commands::variable;
 use crate::output::{self, BAD, DIM, GOOD, NAME, WARN, paint};
 use capsid_model::exact::{ExactJson, parse};
@@ -16,6 +17,7 @@ use capsid_seal::keys::{adopted, file, own};
 use capsid_seal::sources::{ChainSource, ChainSources, open_any};
 use capsid_seal::verdict::{DataPlace, Finding, FindingCode, SignerPolicy, TrailVerdict, VerdictLevel};
 use capsid_seal::{PublicKey, TrailHome};
+use capsid_signer::home_evidence::own_key_limits;
 use capsid_trail::session::check_session;
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -66,6 +68,7 @@ struct ImportOutcome {
 
 pub(super) fn run(arguments: &TrailImportArgs, home: &TrailHome) -> Result<u8> {
     let requirement = SignerRequirement::read(&arguments.requirement, home, false)?;
+    let witness = ask_witness(home)?;
     let (mut all, mut missing) = (Vec::new(), Vec::new());
     for path in &arguments.paths {
         let sources = open_any(path)?;
@@ -82,7 +85,10 @@ pub(super) fn run(arguments: &TrailImportArgs, home: &TrailHome) -> Result<u8> {
         let keys = requirement.keys(|| keys_for(home, path, &sources));
         print_refused(&keys.refused);
         let policy = requirement.policy(DataPlace::Elsewhere, &keys);
-        let found = collect_sources(&sources, &keys, &CollectOptions::default())?;
+        let own_limits = own_key_limits(witness.as_ref(), home, &keys)?;
+        let options = CollectOptions { own_limits, ..CollectOptions::default() };
+        let mut found = collect_sources(&sources, &keys, &options)?;
+        witness.iter().for_each(|witness| witness.note_elsewhere(&mut found.evidence));
         let verdict = found.evaluate(&policy);
         let import = ImportRun { arguments, home, sources: &sources, path, policy, verdict: &verdict };
         for chain in found.chains.iter().filter(|chain| !chain.source.is_meta) {

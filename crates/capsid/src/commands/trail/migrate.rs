@@ -1,11 +1,13 @@
 //! `capsid trail migrate`: a home of an older version in the present form.
 
+use super::chains::print_refused;
 use super::seal::session_sealer;
+use super::signer::add_keys_of_service;
 use crate::commands::key;
 use crate::output::{self, DIM, GOOD, NAME, WARN, paint};
 use capsid_model::text::inert_line;
 use capsid_model::{Code, Problem, Result, Value, json};
-use capsid_seal::keys::{known, pinned};
+use capsid_seal::keys::{known, load_home, pinned};
 use capsid_seal::{PublicKey, TrailHome};
 use capsid_trail::migration::MigrationPlan;
 use clap::Args;
@@ -32,7 +34,10 @@ pub(super) struct TrailMigrateArgs {
 }
 
 pub(super) fn run(arguments: &TrailMigrateArgs, home: &TrailHome) -> Result<u8> {
-    let plan = MigrationPlan::read(home)?;
+    let mut keys = load_home(home.root());
+    add_keys_of_service(&mut keys, home);
+    print_refused(&keys.refused);
+    let plan = MigrationPlan::read(home, &keys)?;
     let is_done = !arguments.dry_run && !plan.is_empty();
     if !output::is_json() {
         print_plan(&plan);

@@ -1,20 +1,22 @@
 //! `capsid trail export --otlp`: chains as traces, for a file or a receiver of OpenTelemetry.
 
-use super::chains::{keys_for, own_keys};
+use super::requirement::SignerRequirement;
+use super::verdicts::{NamedVerdict, VerdictRequest, VerdictTarget};
 use crate::commands::variable;
 use crate::output::{self, BAD, GOOD, WARN, paint};
 use capsid_client::otlp::OtlpReceiver;
 use capsid_model::text::inert_line;
 use capsid_model::{Code, Problem, Result, json};
 use capsid_seal::TrailHome;
-use capsid_seal::evidence::{CollectOptions, collect_home, collect_sources};
-use capsid_seal::sources::{ChainSource, open_any};
-use capsid_seal::verdict::{DataPlace, SignerPolicy, VerdictLevel};
+use capsid_seal::evidence::{CollectOptions, CollectedChain};
+use capsid_seal::sources::ChainSource;
+use capsid_seal::verdict::{Finding, VerdictLevel};
 use capsid_seal::verify::ChainVerdict;
 use capsid_trail::otlp::{ChainTrace, TraceRequest, TracedChain};
 use clap::Args;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// How a file begins that this command wrote.
 const BEGIN: &[u8] = b"{\"resourceSpans\":[";
@@ -68,8 +70,9 @@ pub(super) fn export(
     }
     let mut accepted = Vec::new();
     let mut refused = 0;
-    for source in chains.into_iter().filter(|chain| !chain.is_meta) {
-        match verify(home, source, arguments.accept_invalid) {
+    let chains = chains.into_iter().filter(|chain| !chain.is_meta).collect();
+    for chain in verify_all(home, chains, arguments.accept_invalid) {
+        match chain {
             Ok(chain) => accepted.push(chain),
             Err(problem) => {
                 refused += 1;
@@ -124,38 +127,82 @@ fn refuse_other_file(target: &str, headers: &[String]) -> Result<()> {
         .fix("Name another file."))
 }
 
-/// The verdict on a chain, among its own traces: a chain of the home whose end was cut is incomplete.
-fn verify(home: &TrailHome, source: ChainSource, accept_invalid: bool) -> Result<VerifiedChain> {
-    let (collected, policy) = match (&source.tool, &source.session) {
-        (Some(tool), Some(session)) if source.path() == home.chain(tool, session).0 => {
-            let keys = own_keys(home);
-            let collected = collect_home(home, &keys, &CollectOptions::for_chain(tool, session))?;
-            (collected, SignerPolicy::for_place(DataPlace::Home, keys.has_pinned()))
+/// Chains that one verification covers.
+#[derive(Debug, Default)]
+struct VerificationGroups {
+    /// Chains of the home, by their names: their meta-chain is read once for all of them.
+    home: BTreeSet<String>,
+    /// Other files that hold some of the chains.
+    files: BTreeSet<PathBuf>,
+}
+
+impl VerificationGroups {
+    fn new(home: &TrailHome, chains: &[ChainSource]) -> Self {
+        let mut groups = Self::default();
+        for chain in chains {
+            match is_of_home(home, chain) {
+                true => drop(groups.home.insert(CollectedChain::name_of(chain))),
+                false => drop(groups.files.insert(chain.path().to_owned())),
+            }
         }
-        _ => {
-            let sources = open_any(source.path())?;
-            let keys = keys_for(home, source.path(), &sources);
-            let collected = collect_sources(&sources, &keys, &CollectOptions::default())?;
-            (collected, SignerPolicy::for_place(DataPlace::Elsewhere, keys.has_pinned()))
+        groups
+    }
+}
+
+fn is_of_home(home: &TrailHome, chain: &ChainSource) -> bool {
+    let names = chain.tool.as_deref().zip(chain.session.as_deref());
+    names.is_some_and(|(tool, session)| chain.path() == home.chain(tool, session).0)
+}
+
+/// Verifies chains, each among its own traces: a chain of the home whose end was cut is incomplete.
+fn verify_all(
+    home: &TrailHome,
+    chains: Vec<ChainSource>,
+    accept_invalid: bool,
+) -> Vec<Result<VerifiedChain>> {
+    let groups = VerificationGroups::new(home, &chains);
+    let requirement = SignerRequirement::default();
+    let request = VerdictRequest { home, requirement, options: CollectOptions::default() };
+    let own = (!groups.home.is_empty())
+        .then(|| request.judge(home.root(), &VerdictTarget::Home(groups.home.clone())));
+    let judge_file = |path: &PathBuf| request.judge(path, &request.open(path)?);
+    let files: BTreeMap<&PathBuf, Result<NamedVerdict>> =
+        groups.files.iter().map(|path| (path, judge_file(path))).collect();
+    let verify = |source: ChainSource| {
+        let judged = match is_of_home(home, &source) {
+            true => own.as_ref(),
+            false => files.get(&source.path().to_owned()),
+        };
+        match judged {
+            Some(Ok(judged)) => verified(judged, source, accept_invalid),
+            Some(Err(problem)) => Err(problem.clone()),
+            None => Err(unread(&source.label)),
         }
     };
-    let verdict = collected.evaluate(&policy);
+    chains.into_iter().map(verify).collect()
+}
+
+fn verified(judged: &NamedVerdict, source: ChainSource, accept_invalid: bool) -> Result<VerifiedChain> {
+    let verdict = &judged.verdict;
     let is_same = |other: &ChainSource| other.path() == source.path() && other.tenant == source.tenant;
-    let found = collected.chains.into_iter().find(|chain| is_same(&chain.source));
-    let level = found.as_ref().and_then(|found| verdict.chains.iter().find(|chain| chain.name == found.name));
+    let found = judged.chains.iter().find(|chain| is_same(&chain.source));
+    let level = found.and_then(|found| verdict.chains.iter().find(|chain| chain.name == found.name));
     let level = level.map_or(VerdictLevel::Unreadable, |chain| chain.level);
-    let name = found.as_ref().map_or_else(|| source.label.clone(), |found| found.name.clone());
-    match found.and_then(|found| found.records) {
+    let name = found.map_or(source.label.as_str(), |found| found.name.as_str());
+    match found.and_then(|found| found.records.clone()) {
         Some(records) if accept_invalid || level.is_good() => Ok(VerifiedChain { source, records, level }),
         _ => {
-            let of_chain = |chain: &Option<String>| chain.as_ref() == Some(&name);
-            let reason = verdict.findings.iter().find(|one| one.level == level && of_chain(&one.chain));
-            let reason =
-                reason.map_or_else(|| "It cannot be read.".to_owned(), |finding| finding.message.clone());
+            let is_reason = |one: &&Finding| one.level == level && one.chain.as_deref() == Some(name);
+            let reason = verdict.findings.iter().find(is_reason);
+            let reason = reason.map_or("It cannot be read.", |finding| &finding.message);
             Err(Problem::new(Code::ChainBroken, format!("`{name}` is {level}: {reason}"))
                 .fix("`--accept-invalid` exports what can be read."))
         }
     }
+}
+
+fn unread(label: &str) -> Problem {
+    Problem::new(Code::ChainUnreadable, format!("`{label}` cannot be read."))
 }
 
 fn write_file(arguments: &OtlpArgs, path: &Path, chains: &[VerifiedChain]) -> Result<OtlpReport> {
@@ -203,4 +250,38 @@ fn write_all(
         report.chains += 1;
     }
     Ok(report)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use capsid_seal::chain::{ChainWriter, PendingRecord};
+    use capsid_seal::sources::open_any;
+    use capsid_seal::{ActionRecord, Sealer, SigningKey};
+
+    fn seal_one(path: &Path, tenant: Option<&str>) {
+        let sealer = Sealer::new(SigningKey::from_seed(&[1; 32]));
+        let action = ActionRecord { id: "a".into(), domain: "codex".into(), ..ActionRecord::default() };
+        let item = PendingRecord { key: "a".to_owned(), open: false, weight: 1, item: () };
+        let seal = |(): &(), _, link: &_| sealer.seal(&action, link, "2026-02-07T15:20:54+00:00");
+        ChainWriter::open(path).unwrap().append(tenant, [item], seal).unwrap();
+    }
+
+    #[test]
+    fn all_chains_of_a_home_and_all_of_a_file_are_verified_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = TrailHome::at(folder.path().join("home"));
+        std::fs::create_dir_all(home.chains().join("codex")).unwrap();
+        let many = folder.path().join("many.db");
+        for session in ["a", "b", "c"] {
+            seal_one(&home.chain("codex", session).0, None);
+            seal_one(&many, Some(session));
+        }
+        let chains = [open_any(home.root()).unwrap().chains, open_any(&many).unwrap().chains].concat();
+        assert_eq!(chains.len(), 6);
+        let groups = VerificationGroups::new(&home, &chains);
+        assert_eq!((groups.home.len(), groups.files.len()), (3, 1));
+        let verified = verify_all(&home, chains, true);
+        assert_eq!(verified.iter().filter(|one| one.is_ok()).count(), 6);
+    }
 }

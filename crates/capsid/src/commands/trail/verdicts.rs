@@ -6,13 +6,14 @@ use super::signer::ask_witness;
 use capsid_model::Result;
 use capsid_seal::TrailHome;
 use capsid_seal::evidence::{
-    CollectOptions, CollectedChain, CollectedEvidence, collect_home, collect_imported, collect_sources,
+    CollectOptions, CollectedChain, CollectedEvidence, collect_imported, collect_sources,
 };
 use capsid_seal::imported;
 use capsid_seal::keys::KeySet;
 use capsid_seal::sources::ChainSources;
 use capsid_seal::verdict::{DataPlace, TrailVerdict};
 use capsid_signer::head_witness::HeadWitness;
+use capsid_signer::home_evidence::{collect_signed_home, own_key_limits};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -83,16 +84,35 @@ impl VerdictRequest<'_> {
             VerdictTarget::Home(only) => self.judge_home(only),
             VerdictTarget::Imported => {
                 let keys = self.home_keys();
-                let found = collect_imported(self.home, &keys, &self.options)?;
+                let witness = ask_witness(self.home)?;
+                let found = self.collect_apart(witness.as_ref(), &keys, |options| {
+                    collect_imported(self.home, &keys, options)
+                })?;
                 Ok(self.evaluate(found, DataPlace::Imported, &keys))
             }
             VerdictTarget::Elsewhere(sources) => {
                 let keys = self.requirement.keys(|| keys_for(self.home, path, sources));
                 print_refused(keys.refused.iter().filter(|_| !self.options.skip_signatures));
-                let found = collect_sources(sources, &keys, &self.options)?;
+                let witness = ask_witness(self.home)?;
+                let found = self.collect_apart(witness.as_ref(), &keys, |options| {
+                    collect_sources(sources, &keys, options)
+                })?;
                 Ok(self.evaluate(found, DataPlace::Elsewhere, &keys))
             }
         }
+    }
+
+    /// Collects what is not among the chains of the home. The home's own keys count there as far as in the home.
+    fn collect_apart(
+        &self,
+        witness: Option<&HeadWitness>,
+        keys: &KeySet,
+        collect: impl FnOnce(&CollectOptions) -> Result<CollectedEvidence>,
+    ) -> Result<CollectedEvidence> {
+        let own_limits = own_key_limits(witness, self.home, keys)?;
+        let mut found = collect(&CollectOptions { own_limits, ..self.options.clone() })?;
+        witness.iter().for_each(|witness| witness.note_elsewhere(&mut found.evidence));
+        Ok(found)
     }
 
     /// The own home. What was imported has a requirement of its own.
@@ -100,28 +120,18 @@ impl VerdictRequest<'_> {
         let keys = self.home_keys();
         // Asked first: a record that is sealed meanwhile is one more, never one that is missing.
         let witness = ask_witness(self.home)?;
-        let expectations = witness.as_ref().map(HeadWitness::expectations).unwrap_or_default();
-        let options = CollectOptions { only: only.clone(), expectations, ..self.options.clone() };
-        let mut found = match &witness {
-            // Of a home that is gone the service still knows what was in it.
-            Some(_) if !self.home.root().is_dir() => {
-                let mut found = CollectedEvidence::default();
-                found.evidence.expectations.clone_from(&options.expectations);
-                found
-            }
-            _ => collect_home(self.home, &keys, &options)?,
-        };
-        if let Some(witness) = witness.as_ref().filter(|_| !self.requirement.is_given()) {
-            witness.apply_to(&mut found.evidence);
-        }
+        let options = CollectOptions { only: only.clone(), ..self.options.clone() };
+        let is_given = self.requirement.is_given();
+        let found = collect_signed_home(witness.as_ref(), self.home, &keys, &options, is_given)?;
         let mut own = NamedVerdict { witness, ..self.evaluate(found, DataPlace::Home, &keys) };
         if !only.is_empty() {
             // The meta-chain is a witness here; nobody asked for it.
             own.chains.retain(|chain| only.contains(&chain.name));
             return Ok(own);
         }
-        let options = CollectOptions { expectations: Vec::new(), ..options };
-        let imported = collect_imported(self.home, &keys, &options)?;
+        let imported = self.collect_apart(own.witness.as_ref(), &keys, |options| {
+            collect_imported(self.home, &keys, options)
+        })?;
         if imported.chains.is_empty() && imported.evidence.expectations.is_empty() {
             return Ok(own);
         }

@@ -4,6 +4,7 @@ pub mod attacks;
 pub mod desk;
 
 use attacks::{count, cut, rewrite};
+use capsid_model::Value;
 use capsid_seal::SigningKey;
 use capsid_seal::keys::file;
 use capsid_testkit::program::ProgramOutput;
@@ -270,4 +271,43 @@ fn root_rotates_backs_up_restores_resets_and_uninstalls() {
     desk.expect(0, Who::Root, &["signer", "uninstall"]);
     let report = desk.seal("fourth", 1);
     assert!(report.stderr.contains("a new key seals from now on"), "{report}");
+}
+
+#[test]
+fn migrate_and_export_know_the_key_of_the_service() {
+    let Some(mut desk) = SigningDesk::installed() else { return };
+    desk.seal(FIRST, 1);
+    let plan = desk.expect(0, Who::User, &["migrate", "--yes", "--json"]).json();
+    assert_eq!((&plan["moved"], &plan["migrated"]), (&capsid_model::json!([]), &false.into()), "{plan}");
+    assert!(desk.chain(FIRST).exists());
+
+    let bundle = desk.account().join("bundle");
+    let export = ["export", "--all", "--json", "--out", bundle.to_str().unwrap()];
+    let exported = desk.expect(0, Who::User, &export).json();
+    assert_eq!(exported["unstated"], Value::Null, "{exported}");
+    let heads: Value = fs::read_to_string(bundle.join("heads.json")).unwrap().parse().unwrap();
+    let texts: Vec<&str> =
+        heads["statements"].as_array().unwrap().iter().filter_map(|one| one["text"].as_str()).collect();
+    assert_eq!(texts.len(), 2, "the session and the meta-chain");
+    for text in &texts {
+        assert!(text.contains(&format!("\nuser {}\n", desk.user)), "{text}");
+        assert!(text.contains(exported["public_key"].as_str().unwrap()), "{text}");
+    }
+    let verify = ["verify", "--json", "--require", "own", bundle.to_str().unwrap()];
+    let report = desk.expect(0, Who::User, &verify).json();
+    assert_eq!(report["level"], "valid", "{report}");
+    // A chain that is cut before the next export is shown by the service's statement.
+    let end = count(&desk.chain(FIRST)) - 1;
+    let copy = desk.copy_home();
+    cut(&desk.chain(FIRST), end);
+    desk.expect(0, Who::User, &["export", "--out", bundle.to_str().unwrap(), FIRST]);
+    assert!(!bundle.join("meta.json").exists(), "the one of the earlier export speaks of other chains");
+    let report = desk.expect(1, Who::User, &verify).json();
+    assert!(report["findings"].to_string().contains("truncated"), "{report}");
+    desk.put_back(&copy);
+    // Without the service there is no statement, and the command says so.
+    desk.stop();
+    let exported = desk.expect(0, Who::User, &export).json();
+    assert_eq!(exported["unstated"]["code"], "signer_unreachable", "{exported}");
+    assert!(!bundle.join("heads.json").exists(), "the old one is of another state");
 }

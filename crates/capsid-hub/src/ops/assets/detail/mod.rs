@@ -33,7 +33,9 @@ use capsid_store::assets::list;
 use capsid_store::assets::list::ListedAsset;
 use capsid_store::assets::scans;
 use capsid_store::db::tx::Tx;
-use capsid_store::evaluation::{promotion, scoring, validation};
+use capsid_store::evaluation::evidence::validation;
+use capsid_store::evaluation::owners::audits;
+use capsid_store::evaluation::{promotion, scoring};
 use capsid_store::nodes::{self, NodeRow};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -150,7 +152,10 @@ pub async fn asset_detail(
     let (detail, shows) = hub
         .store
         .read::<_, ApiError, _>(move |tx| {
-            let listed = list::by_id(tx, &[id])?.pop().ok_or_else(not_found)?;
+            let listed = match list::by_id(tx, &[id])?.pop() {
+                Some(listed) => listed,
+                None => audits::show(tx, &id)?.ok_or_else(not_found)?,
+            };
             let viewer = AssetViewer::load(tx, &context, &by, params.node_id.as_deref(), &listed)?;
             let detailed = params.detailed.as_deref().is_some_and(|text| text != "false" && text != "0");
             Ok((load_detail(tx, &context, &listed, &viewer, detailed, &rule)?, viewer.shows))
@@ -228,9 +233,9 @@ fn load_detail(
     let tally = scoring::consensus(tx, &asset.asset_id)?;
     let mut detail = AssetDetailView {
         asset: AssetView::new(listed),
-        bundle: load_bundle(tx, &asset.bundle_id)?,
+        bundle: load_bundle(tx, listed)?,
         validation: AssetValidationView::new(&tally, validation::load_proof(tx, asset)?),
-        scan: scans::get(tx, &asset.asset_id)?.map(ScanView::from),
+        scan: load_scan(tx, &asset.asset_id)?,
         gdi: round_gdi(gdi(&scoring::evidence(tx, asset, now)?, &tx.trust().belief)),
         runner: RunnerResultView::find(tx, &asset.asset_id)?,
         chain_siblings: siblings.iter().map(AssetView::new).collect(),
@@ -254,7 +259,10 @@ fn load_detail(
     }
     if detailed {
         let body = match viewer.sees_body {
-            true => list::bodies(tx, &[asset.seq])?.remove(&asset.seq),
+            true => match list::bodies(tx, &[asset.seq])?.remove(&asset.seq) {
+                Some(body) => Some(body),
+                None => audits::find(tx, &asset.asset_id)?.map(|audit| audit.body),
+            },
             false => None,
         };
         detail.payload = Some(body.map(stored_json).transpose()?);
@@ -304,9 +312,23 @@ fn round_gdi(mut gdi: Gdi) -> Gdi {
     gdi
 }
 
+/// The last scan of an asset; of an audit that of its original.
+fn load_scan(tx: &mut dyn Tx, id: &AssetId) -> ApiResult<Option<ScanView>> {
+    let scan = match scans::get(tx, id)? {
+        Some(scan) => Some(scan),
+        None => match audits::find(tx, id)? {
+            Some(audit) => scans::get(tx, &audit.original)?,
+            None => None,
+        },
+    };
+    Ok(scan.map(ScanView::from))
+}
+
 /// The bundle that an asset first came in, with the rows of its assets.
-fn load_bundle(tx: &mut dyn Tx, bundle_id: &str) -> ApiResult<Option<BundleView>> {
-    let Some(bundle) = list::bundle(tx, bundle_id)? else { return Ok(None) };
+fn load_bundle(tx: &mut dyn Tx, listed: &ListedAsset) -> ApiResult<Option<BundleView>> {
+    let Some(bundle) = list::bundle(tx, &listed.asset.bundle_id)? else {
+        return load_audit_bundle(tx, listed);
+    };
     let ids: Vec<AssetId> =
         [Some(bundle.gene), Some(bundle.capsule), bundle.event].into_iter().flatten().collect();
     let known = list::by_id(tx, &ids)?;
@@ -319,6 +341,18 @@ fn load_bundle(tx: &mut dyn Tx, bundle_id: &str) -> ApiResult<Option<BundleView>
         event: part(bundle.event),
         signed_by: bundle.signed_by.map(|key| STANDARD.encode(key)),
         bundle_id: bundle.bundle_id,
+    }))
+}
+
+/// The bundle of an audit: its capsule and the gene that the original came with.
+fn load_audit_bundle(tx: &mut dyn Tx, listed: &ListedAsset) -> ApiResult<Option<BundleView>> {
+    let Some(gene) = audits::gene_of(tx, &listed.asset.asset_id)? else { return Ok(None) };
+    Ok(Some(BundleView {
+        gene: list::by_id(tx, &[gene])?.first().map(AssetView::new),
+        capsule: Some(AssetView::new(listed)),
+        event: None,
+        signed_by: None,
+        bundle_id: listed.asset.bundle_id.clone(),
     }))
 }
 

@@ -11,7 +11,7 @@ mod witness;
 
 pub(in crate::commands) use layout::{layout, set_test_folder};
 pub(in crate::commands) use privileges::passwordless_root;
-pub(in crate::commands) use witness::add_keys_of_service;
+pub(in crate::commands) use witness::{active_service, add_keys_of_service};
 pub(in crate::commands::trail) use witness::{
     ask_witness, key_of_service, print_witness, require_signed_home, witness_json,
 };

@@ -7,13 +7,13 @@ use capsid_model::{Code, Problem, Result, Value, json};
 use capsid_seal::keys::KeySet;
 use capsid_seal::{PublicKey, TrailHome};
 use capsid_signer::head_witness::HeadWitness;
+use capsid_signer::home_evidence;
 use capsid_signer::home_sealer::this_user;
 use capsid_signer::trust_root::SignerTrust;
-use capsid_signer::trusted_keys::add_service_keys;
 
 /// Asks the service that signs a home, whoever verifies it; nothing where root set none up.
 pub(in crate::commands::trail) fn ask_witness(home: &TrailHome) -> Result<Option<HeadWitness>> {
-    SignerTrust::find_by_home(&layout().trust, home.root())?.map(HeadWitness::ask).transpose()
+    home_evidence::ask_witness(&layout().trust, home.root())
 }
 
 /// Refuses a home that only the environment names, where root says that another one is signed: an agent controls the
@@ -31,17 +31,17 @@ pub(in crate::commands::trail) fn require_signed_home(home: &TrailHome) -> Resul
 
 /// Adds the keys of the service to those of a home. What cannot be used is named.
 pub(in crate::commands) fn add_keys_of_service(keys: &mut KeySet, home: &TrailHome) {
-    let added = SignerTrust::find_by_home(&layout().trust, home.root())
-        .and_then(|trust| trust.map_or(Ok(()), |trust| add_service_keys(keys, &trust)));
-    if let Err(problem) = added {
-        keys.refused.push(problem.message);
-    }
+    home_evidence::add_keys_of_home(keys, &layout().trust, home.root());
 }
 
 /// The key that signs a home now, where the service has it.
 pub(in crate::commands::trail) fn key_of_service(home: &TrailHome) -> Result<Option<PublicKey>> {
-    let trust = SignerTrust::find_by_home(&layout().trust, home.root())?;
-    trust.filter(|trust| trust.is_active).map(|trust| trust.current_key()).transpose()
+    active_service(home)?.map(|trust| trust.current_key()).transpose()
+}
+
+/// The service that signs a home now.
+pub(in crate::commands) fn active_service(home: &TrailHome) -> Result<Option<SignerTrust>> {
+    Ok(SignerTrust::find_by_home(&layout().trust, home.root())?.filter(|trust| trust.is_active))
 }
 
 /// What the verdict says of the service.

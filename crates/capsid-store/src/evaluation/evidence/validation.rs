@@ -41,11 +41,7 @@ pub struct Validation {
 }
 
 /// What the validation of an asset promises and what it proves, by the reports of others.
-pub fn load_validation(
-    tx: &mut dyn Tx,
-    asset: &AssetRow,
-    others: &[WeightedReport],
-) -> Result<Validation> {
+pub fn load_validation(tx: &mut dyn Tx, asset: &AssetRow, others: &[WeightedReport]) -> Result<Validation> {
     let proof = load_proof(tx, asset)?;
     let shown = shown_validation(proof, &counted_reports(others));
     Ok(Validation { declared: load_declared(tx, asset)?, shown })
@@ -73,10 +69,7 @@ pub fn load_control(tx: &mut dyn Tx, id: &AssetId) -> Result<ControlOutcome> {
 pub fn keep_proof(tx: &mut dyn Tx, mut asset: AssetRow) -> Result<AssetRow> {
     let proof = load_proof(tx, &asset)?;
     if proof != asset.traits.proof && asset.asset_type == AssetType::Capsule {
-        tx.run(
-            "UPDATE assets SET proof = $2 WHERE asset_id = $1",
-            params![&asset.asset_id, proof.as_str()],
-        )?;
+        tx.run("UPDATE assets SET proof = $2 WHERE asset_id = $1", params![&asset.asset_id, proof.as_str()])?;
         asset.traits.proof = proof;
     }
     Ok(asset)

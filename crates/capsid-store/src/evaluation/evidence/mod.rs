@@ -1,5 +1,7 @@
 //! What a report rests on: gathered here and handed to the rules.
 
+pub mod validation;
+
 use crate::assets::AssetRow;
 use crate::db::tx::Tx;
 use crate::evaluation::reports::NewReport;

@@ -2,9 +2,9 @@
 //! the operator appointed. It is the outcome of the asset, it settles the reports from before, and reports that say otherwise
 //! cost their senders a part of their stakes.
 
+use super::close_disagreement;
 use crate::assets::id::AssetId;
 use crate::db::tx::Tx;
-use crate::evaluation::moderation;
 use crate::evaluation::owners::outcomes;
 use crate::evaluation::stakes::slashing;
 use capsid_model::problem::Result;
@@ -27,7 +27,11 @@ pub struct Arbitration<'a> {
 /// Records what an arbiter decided of an asset, and what follows for those that reported on it.
 pub fn arbitrate(tx: &mut dyn Tx, id: &AssetId, decided: Arbitration<'_>, now: Time) -> Result<()> {
     let earlier = outcomes::find_outcome(tx, id)?;
+    if decided.arbiter == RUNNER {
+        // It runs assets again when its runtime changes, and reports from before were about the runtime of then.
+        outcomes::keep_outcome(tx, id)?;
+    }
     outcomes::record_outcome(tx, id, decided.passed, decided.arbiter, now)?;
     slashing::slash_contradicting(tx, id, decided, earlier, now)?;
-    moderation::close_disagreement(tx, id, decided.passed, decided.arbiter, now)
+    close_disagreement(tx, id, decided.passed, decided.arbiter, now)
 }

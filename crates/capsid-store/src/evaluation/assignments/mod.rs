@@ -2,13 +2,13 @@
 //! of lately and belong to others than the publisher, one of each owner; those with the least to do come first. The
 //! hub itself never runs a command.
 
+mod validators;
+
 use crate::assets::id::AssetId;
 use crate::db::row::{Json, joined, row, select};
 use crate::db::tx::Tx;
+use crate::evaluation::owners::audits::{self, AuditChoice};
 use crate::evaluation::owners::{self, NodeOwnership, OWNERSHIP_COLUMNS};
-use crate::evaluation::validators::{
-    EarlierAssignee, MAX_OPEN, Validator, load_earlier, load_validators, order_validators,
-};
 use crate::evaluation::weighted_reports;
 use crate::nodes::NodeRow;
 use crate::params;
@@ -19,6 +19,7 @@ use capsid_rules::evaluation::proof::ProofLevel;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use subtle::ConstantTimeEq;
+use validators::{EarlierAssignee, MAX_OPEN, Validator, load_earlier, load_validators, order_validators};
 
 /// A validator that let an assignment expire is not asked about the same asset for so long.
 const ASK_AGAIN_MS: i64 = 6 * 3_600_000;
@@ -38,6 +39,8 @@ pub struct AssignmentTerms {
     /// Whether owners are drawn at random, and nobody gets work by asking for it. Otherwise those with the least to do are
     /// asked, and whoever asks gets some.
     pub is_drawn: bool,
+    /// How many of all assignments are audits, 0 to 1.
+    pub audit_share: f64,
     /// What task ids and nonces are made of: nobody else may know it.
     pub chance: [u8; 32],
 }
@@ -67,18 +70,24 @@ pub struct Assignment {
 
 /// The open assignments of a node, oldest first.
 pub fn open_for(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<Vec<Assignment>> {
-    let open = tx.query_all::<(String, String, AssetId, i64, Json<GeneCommands>)>(
-        "SELECT x.task_id, x.nonce, x.asset_id, x.expires_at, g.body FROM assignments x
+    let open = tx.query_all::<(String, String, AssetId, i64, i64, Json<GeneCommands>)>(
+        "SELECT x.task_id, x.nonce, x.asset_id, x.expires_at, x.created_at, g.body FROM assignments x
             JOIN assets c ON c.asset_id = x.asset_id JOIN bundles b ON b.bundle_id = c.bundle_id
             JOIN assets g ON g.asset_id = b.gene_id
          WHERE x.node_id = $1 AND x.state = 'open' AND x.expires_at > $2 AND c.status = 'candidate'
          ORDER BY x.created_at, x.task_id LIMIT 20",
         params![node_id, now],
     )?;
-    let assignments = open.into_iter().map(|(task_id, nonce, target_asset_id, expires_at, Json(gene))| {
-        Assignment { task_id, nonce, target_asset_id, validation_commands: gene.commands(), expires_at }
-    });
-    Ok(assignments.collect())
+    let assigned =
+        open.into_iter().map(|(task_id, nonce, target_asset_id, expires_at, created_at, Json(gene))| {
+            let validation_commands = gene.commands();
+            (created_at, Assignment { task_id, nonce, target_asset_id, validation_commands, expires_at })
+        });
+    let mut all: Vec<(i64, Assignment)> = assigned.collect();
+    all.extend(audits::open_for(tx, node_id, now)?);
+    all.sort_by(|(at, one), (other_at, other)| (at, &one.task_id).cmp(&(other_at, &other.task_id)));
+    all.truncate(MAX_OPEN as usize);
+    Ok(all.into_iter().map(|(_, assignment)| assignment).collect())
 }
 
 /// The open assignments of a validator that comes to ask. One that has little to do gets more at once.
@@ -221,7 +230,8 @@ fn cover(
         let meant = earlier.iter().filter(move |assignee| is_meant(assignee));
         meant.map(|assignee| assignee.node.owner_key(&policy))
     };
-    let reporting = reports.into_iter().filter(|report| report.vote.weight > 0.0).map(|report| report.vote.owner);
+    let reporting =
+        reports.into_iter().filter(|report| report.vote.weight > 0.0).map(|report| report.vote.owner);
     let covering: BTreeSet<String> = owners(EarlierAssignee::takes_place).chain(reporting).collect();
     // Whoever answered is not asked again, even if the answer does not count.
     let mut heard: BTreeSet<String> = owners(|assignee| !assignee.is_expired()).collect();
@@ -232,11 +242,12 @@ fn cover(
     }
     heard.extend(covering);
     heard.insert(candidate.publisher.owner_key(&policy));
-    let rested = |node_id: &str| {
-        let before = earlier.iter().filter(|assignee| assignee.node.node_id == node_id);
-        before
-            .into_iter()
-            .all(|assignee| assignee.is_expired() && assignee.expires_at <= now.0 - ASK_AGAIN_MS)
+    // An owner that did not answer with one node is not asked at once with another.
+    let is_rested = |validator: &Validator| {
+        let mut before = earlier.iter().filter(|assignee| {
+            assignee.node.node_id == validator.node_id || assignee.node.owner_key(&policy) == validator.owner
+        });
+        before.all(|assignee| assignee.is_expired() && assignee.expires_at <= now.0 - ASK_AGAIN_MS)
     };
     order_validators(validators, terms.is_drawn.then_some(&terms.chance), &candidate.asset_id);
     let mut made = 0;
@@ -245,12 +256,16 @@ fn cover(
             break;
         }
         let is_own = validator.node_id == candidate.publisher.node_id;
-        if is_own
-            || validator.open >= MAX_OPEN
-            || heard.contains(&validator.owner)
-            || !rested(&validator.node_id)
-        {
+        if is_own || validator.open >= MAX_OPEN || heard.contains(&validator.owner) || !is_rested(validator) {
             continue;
+        }
+        match audits::choose(tx, &candidate.asset_id, &validator.node_id, terms, now)? {
+            AuditChoice::Nothing => continue,
+            AuditChoice::Audit => {
+                validator.open += 1;
+                continue;
+            }
+            AuditChoice::Candidate => {}
         }
         ask(tx, &candidate.asset_id, &validator.node_id, terms, now)?;
         heard.insert(validator.owner.clone());
@@ -260,7 +275,14 @@ fn cover(
     Ok(made)
 }
 
-fn ask(tx: &mut dyn Tx, id: &AssetId, node_id: &str, terms: &AssignmentTerms, now: Time) -> Result<()> {
+/// Asks a node about an asset.
+pub(in crate::evaluation) fn ask(
+    tx: &mut dyn Tx,
+    id: &AssetId,
+    node_id: &str,
+    terms: &AssignmentTerms,
+    now: Time,
+) -> Result<()> {
     let derived = |what: &str| {
         let mut hash = Sha256::new();
         hash.update(terms.chance);
