@@ -374,8 +374,8 @@ fn crowd(hub: &TestHub, count: i64) {
                 "summary": format!("The upload times out, case {n}")});
             tx.run(
                 "INSERT INTO assets (asset_id, asset_type, status, node_id, bundle_id, created_at, last_activity_at,
-                    gdi, category, card, body)
-                 VALUES ($1, 'Capsule', 'candidate', 'node_a', 'b', 0, 0, $2, 'repair', '\"signals\":[\"timeout\"]', $3)",
+                    gdi, category, card, body, scan_version)
+                 VALUES ($1, 'Capsule', 'candidate', 'node_a', 'b', 0, 0, $2, 'repair', '\"signals\":[\"timeout\"]', $3, 1)",
                 params![&id, n % 997, &text.to_string()],
             )?;
         }

@@ -38,7 +38,8 @@ fn fill(store: &Store, count: u64) {
                 let kind = ["Gene", "Capsule", "EvolutionEvent"][(n % 3) as usize];
                 tx.run(
                     "INSERT INTO assets (asset_id, asset_type, status, node_id, bundle_id, created_at,
-                        last_activity_at, gdi, card, body) VALUES ($1, $2, 'promoted', 'n', 'b', 0, 0, $3, $4, '{}')",
+                        last_activity_at, gdi, card, body, scan_version)
+                     VALUES ($1, $2, 'promoted', 'n', 'b', 0, 0, $3, $4, '{}', 1)",
                     params![&id, kind, rng.i64(2000..8000), &card(&mut rng, n)],
                 )?;
             }

@@ -51,7 +51,7 @@ test('the chains of four agents are listed, signed and verified', async () => {
 		await verdict(visitor)
 			.getByText(/^✓ valid$/)
 			.waitFor();
-		await page.getByText(/checked, signed by the key of this machine/).waitFor();
+		await page.getByText(/checked, signed by keys of this machine/).waitFor();
 	}
 	await visitor.leave();
 });

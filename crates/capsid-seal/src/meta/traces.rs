@@ -40,6 +40,8 @@ pub struct MetaTraces {
     count: u64,
     /// A retired key went on signing: nothing from there on is believed.
     is_broken: bool,
+    /// The newest of the home's own keys that signed so far, by its place among them.
+    newest: Option<u64>,
 }
 
 impl MetaTraces {
@@ -69,8 +71,11 @@ impl MetaTraces {
             self.keys.insert(rotation_key(&old.hex(), &new.hex()));
             // The first one counts: a thief of the old key can seal others behind it.
             let is_retired = self.rotations.iter().any(|one| one.old == old);
-            if is_retired || !signer(stored, keys).is_some_and(|signer| can_retire(keys, &signer, (old, new)))
-            {
+            // One that was replaced without a record cannot make up for it once its successor has signed.
+            let is_late = keys.epoch(&old).is_some_and(|epoch| Some(epoch) < self.newest);
+            let is_good =
+                |signer: TrustedKey| can_retire(keys, &signer, (old, new)) && (signer.key == new || !is_late);
+            if is_retired || !signer(stored, keys).is_some_and(is_good) {
                 return;
             }
             let limits = self.limits(position);
@@ -82,6 +87,8 @@ impl MetaTraces {
     pub fn skip(&mut self, stored: &StoredRecord, keys: &KeySet) {
         let position = self.count;
         self.count += 1;
+        let named = keys.candidates(&stored.seal.signed_by);
+        self.newest = self.newest.max(named.first().and_then(|one| keys.epoch(&one.key)));
         let is_named = |one: &KeyRotation| {
             let name = stored.seal.signed_by.as_str();
             one.old.hex().starts_with(name) || one.old.short_fingerprint() == name

@@ -15,12 +15,15 @@ pub struct MetaLog {
 #[derive(Debug, Clone)]
 enum MetaFact {
     Heads(Vec<RecordedHead>),
-    /// A key that gave way to another, as the third says.
-    Rotation {
-        old: PublicKey,
-        new: PublicKey,
-        signer: String,
-    },
+    Rotation(Box<StatedRotation>),
+}
+
+/// A key that gave way to another, as the third says.
+#[derive(Debug, Clone)]
+struct StatedRotation {
+    old: PublicKey,
+    new: PublicKey,
+    signer: String,
 }
 
 /// A conversation as it was when it was recorded.
@@ -59,7 +62,7 @@ impl MetaLog {
                 let key = |name: &str| PublicKey::from_hex(result[name].as_str()?).ok();
                 let keys = key("old_public_key").zip(key("new_public_key")).zip(signer);
                 let Some(((old, new), signer)) = keys else { return };
-                MetaFact::Rotation { old, new, signer: signer.to_owned() }
+                MetaFact::Rotation(Box::new(StatedRotation { old, new, signer: signer.to_owned() }))
             }
             _ => return,
         };
@@ -71,7 +74,7 @@ impl MetaLog {
         let heads = self.facts.iter().filter(move |(position, _)| *position < good);
         heads.flat_map(|(_, fact)| match fact {
             MetaFact::Heads(heads) => heads.as_slice(),
-            MetaFact::Rotation { .. } => &[],
+            MetaFact::Rotation(_) => &[],
         })
     }
 
@@ -88,23 +91,26 @@ impl MetaLog {
                         *limit = one.count.max(*limit);
                     }
                 }
-                MetaFact::Rotation { old, new, signer } if can_retire(keys, (old, new), signer) => {
+                MetaFact::Rotation(rotation) if rotation.can_retire(keys) => {
                     let mut limits = limits.clone();
                     limits.insert((super::META.to_owned(), super::META.to_owned()), position + 1);
-                    retired.entry(old.fingerprint()).or_insert(limits);
+                    retired.entry(rotation.old.fingerprint()).or_insert(limits);
                 }
-                MetaFact::Rotation { .. } => {}
+                MetaFact::Rotation(_) => {}
             }
         }
         retired
     }
 }
 
-/// A key names its successor. Where it is not there any more the successor does, if it is trusted no less: else a stranger
-/// could retire a key.
-fn can_retire(keys: &KeySet, (old, new): (&PublicKey, &PublicKey), signer: &str) -> bool {
-    let trust = |key: &PublicKey| keys.iter().find(|one| one.key == *key).map(|one| one.origin);
-    signer == old.hex() || (signer == new.hex() && trust(new) >= trust(old))
+impl StatedRotation {
+    /// A key names its successor. Where it is not there any more the successor does, if it is trusted no less: else a
+    /// stranger could retire a key.
+    fn can_retire(&self, keys: &KeySet) -> bool {
+        let Self { old, new, signer } = self;
+        let trust = |key: &PublicKey| keys.iter().find(|one| one.key == *key).map(|one| one.origin);
+        *signer == old.hex() || (*signer == new.hex() && trust(new) >= trust(old))
+    }
 }
 
 fn head([tool, session, count]: [&Value; 3], head: &Value) -> Option<RecordedHead> {

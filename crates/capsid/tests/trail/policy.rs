@@ -1,7 +1,8 @@
 //! Who may have signed what is taken in, what is added to a chain, and what an older home becomes.
 
 use super::*;
-use capsid_model::{Value, json};
+use capsid_model::{Value, fields, json};
+use capsid_seal::chain::{ChainWriter, PendingRecord};
 use capsid_seal::{ActionRecord, ChainLink, Sealer, SigningKey};
 use std::path::{Path, PathBuf};
 
@@ -361,6 +362,34 @@ fn migrate_records_a_rotation_that_was_never_recorded() {
     std::fs::copy(other.chain("later"), desk.chain("later")).unwrap();
     let verdict = desk.expect(1, &["trail", "verify", "--json"]).json();
     assert!(codes(&verdict).contains(&"retired_key"), "{verdict}");
+}
+
+#[test]
+fn a_thief_of_a_key_that_was_replaced_without_a_record_cannot_seal_the_rotation() {
+    let desk = sealed(1);
+    let old = capsid_seal::keys::file::load(&desk.trail().join("key")).unwrap().unwrap();
+    rotate_without_record(&desk);
+    desk.transcript("later", 1);
+    desk.expect(0, &["trail", "seal", "--tool", "claude-code", "--session", "later", "--finalize"]);
+    assert_eq!(desk.expect(0, &["trail", "verify", "--json"]).json()["level"], "valid");
+    let action = ActionRecord {
+        id: "forged".into(),
+        kind: "system".into(),
+        domain: "meta".into(),
+        context: fields! { "session_id": "meta" },
+        outcome: fields! { "result": fields! {
+            "kind": "key_rotation",
+            "old_public_key": old.public().hex(),
+            "new_public_key": SigningKey::from_seed(&[9; 32]).public().hex(),
+        } },
+        ..ActionRecord::default()
+    };
+    let thief = Sealer::new(old);
+    let item = PendingRecord { key: "forged".to_owned(), open: false, weight: 1, item: () };
+    let seal = |(): &(), _, link: &_| thief.seal(&action, link, "2026-06-01T12:00:00+00:00");
+    ChainWriter::open(&desk.trail().join("meta.db")).unwrap().append(None, [item], seal).unwrap();
+    let verdict = desk.expect(1, &["trail", "verify", "--json"]).json();
+    assert!(codes(&verdict).contains(&"meta_invalid"), "{verdict}");
 }
 
 #[test]

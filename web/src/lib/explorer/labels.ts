@@ -38,7 +38,8 @@ export const TRUST_LABELS: Record<Trust, StatusLabel> = {
 		tone: 'accent',
 		sign: '○',
 		name: 'retired key',
-		explained: 'This was the key of this machine until another took its place. It counts up to that record.'
+		explained:
+			'This was the key of this machine until another took its place. It counts for what was sealed before.'
 	},
 	known: {
 		tone: 'info',

@@ -1,5 +1,5 @@
 import { isObject } from '$lib/api/problem';
-import { clipText } from '$lib/ui/format';
+import { clipText, formatCount } from '$lib/ui/format';
 
 /** How a value of a record is shown. Nothing here is markup: every text is shown as text. */
 export type RecordBlock =
@@ -141,7 +141,7 @@ function execution(values: Values): Omit<RecordSection, 'name'> {
 	const { tool_calls: calls, resources_used: used, duration_ms: duration, ...rest } = values;
 	const blocks = buildPlainSection(rest).blocks;
 	if (toNumber(duration))
-		blocks.unshift({ kind: 'fact', label: 'duration', text: `${toNumber(duration)} ms` });
+		blocks.unshift({ kind: 'fact', label: 'duration', text: `${formatCount(toNumber(duration) ?? 0)} ms` });
 	return {
 		blocks,
 		calls: (Array.isArray(calls) ? calls : []).filter(isObject).map(toToolCall),

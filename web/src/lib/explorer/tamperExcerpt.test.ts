@@ -2,27 +2,37 @@ import { describe, expect, it } from 'vitest';
 import { excerptChange } from './tamperExcerpt';
 
 describe('what a demonstration changed', () => {
-	it('is shown around the place where the texts part', () => {
+	it('is shown between what stays', () => {
 		const [head, tail] = ['h'.repeat(80), 't'.repeat(80)];
-		const { before, after } = excerptChange(`${head}old${tail}`, `${head}new${tail}`);
-		expect(before).toBe(`…${'h'.repeat(60)}old${'t'.repeat(57)}…`);
-		expect(after).toBe(`…${'h'.repeat(60)}new${'t'.repeat(57)}…`);
+		const { before, after } = excerptChange(`${head}old${tail}`, `${head}new words${tail}`);
+		const around = { head: `…${'h'.repeat(60)}`, tail: `${'t'.repeat(60)}…` };
+		expect(before).toEqual({ ...around, changed: 'old' });
+		expect(after).toEqual({ ...around, changed: 'new words' });
 	});
 
 	it('has no dots where nothing is left out', () => {
-		expect(excerptChange('ab', 'ab ')).toEqual({ before: 'ab', after: 'ab ' });
+		const { before, after } = excerptChange('ab', 'ab ');
+		expect(before).toEqual({ head: 'ab', changed: '', tail: '' });
+		expect(after).toEqual({ head: 'ab', changed: ' ', tail: '' });
 	});
 
 	it('cuts no letter in half', () => {
 		const head = '😀'.repeat(50);
-		const { before, after } = excerptChange(`${head}x${head}`, `${head}y${head}`);
-		for (const text of [before, after]) expect(text.isWellFormed()).toBe(true);
+		for (const [from, to] of [
+			['x', 'y'],
+			['😀', '😁'],
+			['', '😁'.repeat(200)]
+		])
+			for (const { head: start, changed, tail } of Object.values(
+				excerptChange(`${head}${from}${head}`, `${head}${to}${head}`)
+			))
+				expect([start, changed, tail].every((part) => part.isWellFormed())).toBe(true);
 	});
 
 	it('takes no longer than reading a long text', () => {
 		const text = 'a'.repeat(2_000_000);
 		const began = performance.now();
-		expect(excerptChange(`${text}b`, `${text}c`).after.endsWith('c')).toBe(true);
+		expect(excerptChange(`${text}b`, `${text}c`).after.changed).toBe('c');
 		expect(performance.now() - began).toBeLessThan(2000);
 	});
 });
