@@ -102,7 +102,7 @@ fn verify_own(
     let name = format!("{DOMAIN}/{}", chain.session);
     own_key_limits(witness.as_ref(), home, &keys)?.limit_runs(&name, &mut verdict.runs);
     let mut evidence = VerdictEvidence::default();
-    evidence.chains.push(ChainEvidence::from_records(name.clone(), ChainPlace::Home, false, &verdict, true));
+    evidence.chains.push(ChainEvidence::from_records(name, ChainPlace::Home, false, &verdict, true));
     if let Some(witness) = &witness {
         witness.note_elsewhere(&mut evidence);
     }

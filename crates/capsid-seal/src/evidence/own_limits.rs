@@ -33,10 +33,11 @@ impl OwnKeyLimits {
     pub fn read(home: &TrailHome, keys: &KeySet) -> Result<Self> {
         let has_retired = keys.iter().any(|one| one.origin == KeyOrigin::Retired);
         let mut limits = Self::default();
-        if has_retired && home.meta().is_file() {
-            if let Some(meta) = open_any(&home.meta())?.chains.first() {
-                limits.traces = read_meta(meta, keys)?;
-            }
+        if has_retired
+            && home.meta().is_file()
+            && let Some(meta) = open_any(&home.meta())?.chains.first()
+        {
+            limits.traces = read_meta(meta, keys)?;
         }
         Ok(limits)
     }
