@@ -149,7 +149,8 @@ fn some_of_it_goes() {
         assert!(store.read_now(|tx| graph::named(tx, Some("database"), "PostgreSQL")).unwrap().is_empty());
         graph_rows(store);
         assert_eq!(gone(store, "user:u1", ForgetSelection::Everything), (2, 1, 0));
-        let left = store.read_now(|tx| tx.index()?.count("SELECT COUNT(*) FROM entity_terms", params![])).unwrap();
+        let left =
+            store.read_now(|tx| tx.index()?.count("SELECT COUNT(*) FROM entity_terms", params![])).unwrap();
         assert_eq!(left, 0);
     });
 }

@@ -106,7 +106,9 @@ fn the_graph_is_made_again_when_no_hub_runs() {
     };
     let rebuilt = rebuild(&[]);
     assert!(
-        rebuilt.stdout.contains("rebuilt the graph from 1 assets, reports and tasks: 3 things and 2 relations"),
+        rebuilt
+            .stdout
+            .contains("rebuilt the graph from 1 assets, reports and tasks: 3 things and 2 relations"),
         "{rebuilt}"
     );
     assert_eq!(rebuild(&["--json"]).json()["rebuilt_graph"]["relations"], 2);

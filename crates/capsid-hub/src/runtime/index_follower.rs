@@ -78,7 +78,8 @@ impl IndexFollower {
             0 => Ok(()),
             lag => {
                 let message = format!("The knowledge graph is {lag} changes behind just now.");
-                Err(ApiError::new(HubCode::ServerBusy, message, "Try again in a few seconds.").retry_after(5000))
+                Err(ApiError::new(HubCode::ServerBusy, message, "Try again in a few seconds.")
+                    .retry_after(5000))
             }
         }
     }

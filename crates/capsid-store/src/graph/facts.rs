@@ -109,7 +109,8 @@ impl AssetFacts {
             bundle_statement(&self.id, &self.node, self.at, gene, event.as_deref())
         };
         statements.extend(self.bundles.iter().map(bundle));
-        let solution = |(task, at): &(String, i64)| solution_statement(task, (asset_type, &self.id), &self.node, *at);
+        let solution =
+            |(task, at): &(String, i64)| solution_statement(task, (asset_type, &self.id), &self.node, *at);
         statements.extend(self.solves.iter().map(solution));
         Ok(statements)
     }

@@ -97,7 +97,9 @@ fn candidates(tx: &mut dyn Tx, question: &SemanticQuestion) -> Result<Candidates
         having.entry(term).or_default().push(thing);
     }
     let mut by_properties: HashMap<String, Vec<i64>> = HashMap::new();
-    for (term, thing) in index.query_all::<(String, i64)>(index_sql::HAVING_PROPERTIES, params![&terms, PER_TERM])? {
+    for (term, thing) in
+        index.query_all::<(String, i64)>(index_sql::HAVING_PROPERTIES, params![&terms, PER_TERM])?
+    {
         by_properties.entry(term).or_default().push(thing);
     }
     let texts = index

@@ -41,7 +41,8 @@ pub const ADD_TERMS: &str = "INSERT INTO entity_terms (term, entity)
 pub const DELETE_THINGS: &str = "DELETE FROM entities WHERE mentions <= 0 AND told <= 0
     AND id IN (SELECT j.value FROM json_each($1) j)";
 
-pub const DELETE_TERMS: &str = "DELETE FROM entity_terms WHERE entity IN (SELECT j.value FROM json_each($1) j)";
+pub const DELETE_TERMS: &str =
+    "DELETE FROM entity_terms WHERE entity IN (SELECT j.value FROM json_each($1) j)";
 
 pub const DELETE_RELATIONS: &str =
     "DELETE FROM relations WHERE claims <= 0 AND id IN (SELECT j.value FROM json_each($1) j)";
@@ -96,7 +97,8 @@ pub const HAVING: &str = "SELECT t.value, w.entity FROM json_each($1) t CROSS JO
         (SELECT x.entity FROM entity_terms x WHERE x.term = t.value ORDER BY x.entity LIMIT $2)";
 
 /// The same by what was told of them.
-pub const HAVING_PROPERTIES: &str = "SELECT t.value, p.entity FROM json_each($1) t CROSS JOIN property_terms p
+pub const HAVING_PROPERTIES: &str =
+    "SELECT t.value, p.entity FROM json_each($1) t CROSS JOIN property_terms p
     WHERE p.term = t.value AND p.entity IN (SELECT DISTINCT x.entity FROM property_terms x
         WHERE x.term = t.value ORDER BY x.entity LIMIT $2) GROUP BY t.value, p.entity";
 

@@ -1,7 +1,7 @@
 //! A hub from before the graph had a file of its own keeps what it was told.
 
 use crate::db::migrate;
-use crate::graph::{self, ForgetSelection, ForgetOutcome, ForgetSummary};
+use crate::graph::{self, ForgetOutcome, ForgetSelection, ForgetSummary};
 use crate::{Store, StoreOptions};
 use capsid_model::time::Time;
 use capsid_rules::graph::names::entity_id;
@@ -35,10 +35,16 @@ fn what_an_older_hub_was_told_is_kept_and_found() {
     let named = store.read_now(|tx| graph::named(tx, Some("database"), "PostgreSQL")).unwrap();
     assert_eq!((named[0].name.as_str(), named[0].told, named[0].id), ("PostgreSQL", 2, database));
     let notes = store.read_now(move |tx| graph::notes(tx, &[database])).unwrap();
-    assert_eq!((notes[0].properties.as_str(), notes[0].confidence, notes[0].said_at), ("{\"version\":16}", 0.5, 7));
+    assert_eq!(
+        (notes[0].properties.as_str(), notes[0].confidence, notes[0].said_at),
+        ("{\"version\":16}", 0.5, 7)
+    );
     let bounds = graph::WalkBounds { depth: 1, fan_out: 5, most: 5 };
     let steps = store.read_now(move |tx| graph::walk(tx, &[pool], bounds)).unwrap();
-    assert_eq!((steps.len(), steps[0].relation.kind.as_str(), steps[0].relation.confidence), (1, "needs", 0.9));
+    assert_eq!(
+        (steps.len(), steps[0].relation.kind.as_str(), steps[0].relation.confidence),
+        (1, "needs", 0.9)
+    );
     let gone = store
         .write_now(|tx| graph::forget_statements(tx, "user:u1", &ForgetSelection::Everything, NOW))
         .unwrap();

@@ -52,7 +52,8 @@ fn name_as_told(tx: &mut dyn Tx, things: &mut [Entity]) -> Result<()> {
         return Ok(());
     }
     let sql = texts(tx).told_names;
-    let names: HashMap<i64, String> = tx.query_all(sql, params![&json!(ids).to_string()])?.into_iter().collect();
+    let names: HashMap<i64, String> =
+        tx.query_all(sql, params![&json!(ids).to_string()])?.into_iter().collect();
     for thing in things {
         if let Some(name) = names.get(&thing.id) {
             thing.name.clone_from(name);

@@ -104,8 +104,7 @@ fn count_relations(index: &mut dyn Tx, sum: &StatementSum) -> Result<()> {
             .collect();
         let rows = Value::Array(rows).to_string();
         let left = index.query_all::<(i64, i64)>(index_sql::COUNT_RELATIONS, params![&rows])?;
-        let gone: Vec<i64> =
-            left.into_iter().filter(|(_, claims)| *claims <= 0).map(|(id, _)| id).collect();
+        let gone: Vec<i64> = left.into_iter().filter(|(_, claims)| *claims <= 0).map(|(id, _)| id).collect();
         if !gone.is_empty() {
             index.run(index_sql::DELETE_RELATIONS, params![&json!(gone).to_string()])?;
         }

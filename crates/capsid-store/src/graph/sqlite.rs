@@ -15,19 +15,22 @@ pub const TEXTS: GraphSql = GraphSql {
         WHERE n.said_by = $1 AND n.entity IN (SELECT j.value FROM json_each($2) j)",
     own_relations: "SELECT r.id, r.properties, r.confidence FROM ingested_relations r
         WHERE r.id IN (SELECT j.value FROM json_each($1) j)",
-    add_notes: "INSERT INTO ingested_notes (entity, kind, key, name, properties, confidence, said_by, said_at)
+    add_notes:
+        "INSERT INTO ingested_notes (entity, kind, key, name, properties, confidence, said_by, said_at)
         SELECT j.value ->> 0, j.value ->> 1, j.value ->> 2, j.value ->> 3, j.value ->> 4,
             CAST(j.value ->> 5 AS REAL), $2, $3
         FROM json_each($1) j WHERE TRUE ON CONFLICT DO NOTHING",
     change_notes: "UPDATE ingested_notes SET name = j.value ->> 3, properties = j.value ->> 4,
             confidence = CAST(j.value ->> 5 AS REAL), said_at = $3
         FROM json_each($1) j WHERE ingested_notes.entity = j.value ->> 0 AND ingested_notes.said_by = $2",
-    add_told: "INSERT INTO ingested_relations (id, source, source_kind, source_key, kind, target, target_kind,
+    add_told:
+        "INSERT INTO ingested_relations (id, source, source_kind, source_key, kind, target, target_kind,
             target_key, confidence, properties, said_by, said_at)
         SELECT j.value ->> 0, j.value ->> 1, j.value ->> 2, j.value ->> 3, j.value ->> 4, j.value ->> 5,
             j.value ->> 6, j.value ->> 7, CAST(j.value ->> 8 AS REAL), j.value ->> 9, $2, $3
         FROM json_each($1) j WHERE TRUE ON CONFLICT DO NOTHING",
-    change_told: "UPDATE ingested_relations SET confidence = CAST(j.value ->> 8 AS REAL), properties = j.value ->> 9,
+    change_told:
+        "UPDATE ingested_relations SET confidence = CAST(j.value ->> 8 AS REAL), properties = j.value ->> 9,
             said_at = $2
         FROM json_each($1) j WHERE ingested_relations.id = j.value ->> 0",
     forget_notes: "DELETE FROM ingested_notes WHERE said_by = $1

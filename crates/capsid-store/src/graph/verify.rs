@@ -50,10 +50,12 @@ pub(crate) fn check(tx: &mut dyn Tx) -> Result<GraphCheck> {
     let index = tx.index()?;
     let (things, told) = things(index, &mut problems)?;
     if things != expected.things {
-        problems.push("The things of the graph are not those that assets, reports and tasks name.".to_owned());
+        problems
+            .push("The things of the graph are not those that assets, reports and tasks name.".to_owned());
     }
     if relations(index, &mut problems)? != expected.relations {
-        problems.push("The relations of the graph are not those that assets, reports and tasks say.".to_owned());
+        problems
+            .push("The relations of the graph are not those that assets, reports and tasks say.".to_owned());
     }
     if told != expected.told {
         problems.push("What was ingested was not counted rightly.".to_owned());
@@ -82,7 +84,8 @@ impl GraphTotals {
             }
             Facts::Relation(told) => {
                 self.told += 2;
-                let end = |(kind, key): &(String, String)| EntityKey { kind: kind.clone(), key: key.clone() }.id();
+                let end =
+                    |(kind, key): &(String, String)| EntityKey { kind: kind.clone(), key: key.clone() }.id();
                 let relation = CountedRelation {
                     source: end(&told.source),
                     kind: told.kind.clone(),
@@ -92,7 +95,8 @@ impl GraphTotals {
                     asset: None,
                     confidence: told.confidence,
                 };
-                let id = relation_id(relation.source, &relation.kind, relation.target, &relation.said_by, true);
+                let id =
+                    relation_id(relation.source, &relation.kind, relation.target, &relation.said_by, true);
                 add(&mut self.relations, fingerprint(id, &relation), 1);
                 return Ok(());
             }

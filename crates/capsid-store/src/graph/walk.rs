@@ -121,10 +121,14 @@ pub(super) fn neighbours(
     }
     let mut relations = HashMap::new();
     let (ids, lanes) = (json!(ids).to_string(), json!(lanes).to_string());
-    tx.index()?.query_each(index_sql::NEIGHBOURS, params![&ids, &lanes, fan_out as i64], |(relation, id): (Relation, i64)| {
-        relations.insert(id, relation);
-        Ok(())
-    })?;
+    tx.index()?.query_each(
+        index_sql::NEIGHBOURS,
+        params![&ids, &lanes, fan_out as i64],
+        |(relation, id): (Relation, i64)| {
+            relations.insert(id, relation);
+            Ok(())
+        },
+    )?;
     let mut relations: Vec<Relation> = relations.into_values().collect();
     relations.sort_by(|a, b| order(a).cmp(&order(b)));
     Ok(relations)

@@ -70,7 +70,14 @@ impl Index {
     }
 
     fn new(path: PathBuf, url: Option<&str>, is_writable: bool, lock: Option<Lock>) -> Self {
-        Self { path, form: form(url), is_writable, writer: Mutex::default(), readers: Mutex::default(), _lock: lock }
+        Self {
+            path,
+            form: form(url),
+            is_writable,
+            writer: Mutex::default(),
+            readers: Mutex::default(),
+            _lock: lock,
+        }
     }
 
     /// Whether this process writes the index.
@@ -213,7 +220,8 @@ mod tests {
     #[test]
     fn a_file_that_is_no_database_is_replaced() {
         let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("index.db"), "not a database, and longer than a header of one is").unwrap();
+        std::fs::write(folder.path().join("index.db"), "not a database, and longer than a header of one is")
+            .unwrap();
         assert_eq!(positions(&open(folder.path())), 0);
     }
 
@@ -230,7 +238,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let index = open(folder.path());
         let mut snapshot = index.snapshot().unwrap();
-        let mut count = || (&mut snapshot as &mut dyn Tx).count("SELECT COUNT(*) FROM positions", params![]).unwrap();
+        let mut count =
+            || (&mut snapshot as &mut dyn Tx).count("SELECT COUNT(*) FROM positions", params![]).unwrap();
         assert_eq!(count(), 0);
         set_position(&index);
         assert_eq!(count(), 0);

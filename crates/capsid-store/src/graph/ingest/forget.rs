@@ -49,8 +49,7 @@ pub struct ForgetSummary {
 /// How much somebody has told.
 pub fn count_statements_by(tx: &mut dyn Tx, who: &str) -> Result<ForgetSummary> {
     let notes = tx.count("SELECT COUNT(*) FROM ingested_notes WHERE said_by = $1", params![who])?;
-    let relations =
-        tx.count("SELECT COUNT(*) FROM ingested_relations WHERE said_by = $1", params![who])?;
+    let relations = tx.count("SELECT COUNT(*) FROM ingested_relations WHERE said_by = $1", params![who])?;
     let count = |number: i64| usize::try_from(number).unwrap_or_default();
     Ok(ForgetSummary { entities: count(notes), relations: count(relations), not_told: 0 })
 }
@@ -73,11 +72,8 @@ fn everything(tx: &mut dyn Tx, who: &str, now: Time) -> Result<ForgetSummary> {
     loop {
         let notes =
             page(tx, "SELECT entity FROM ingested_notes WHERE said_by = $1 ORDER BY entity LIMIT $2", who)?;
-        let relations = page(
-            tx,
-            "SELECT id FROM ingested_relations WHERE said_by = $1 ORDER BY id LIMIT $2",
-            who,
-        )?;
+        let relations =
+            page(tx, "SELECT id FROM ingested_relations WHERE said_by = $1 ORDER BY id LIMIT $2", who)?;
         if notes.is_empty() && relations.is_empty() {
             return Ok(done);
         }

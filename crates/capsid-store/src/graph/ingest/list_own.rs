@@ -93,7 +93,10 @@ pub fn mine(tx: &mut dyn Tx, who: &str, after: OwnGraphCursor, limit: usize) -> 
         params![who, after.entity.unwrap_or(i64::MIN), limit as i64],
     )?;
     let relations = tx.query_all::<OwnRelationRow>(
-        select!(OwnRelationRow, "FROM ingested_relations WHERE said_by = $1 AND id > $2 ORDER BY id LIMIT $3"),
+        select!(
+            OwnRelationRow,
+            "FROM ingested_relations WHERE said_by = $1 AND id > $2 ORDER BY id LIMIT $3"
+        ),
         params![who, after.relation.unwrap_or(i64::MIN), limit as i64],
     )?;
     let is_full = notes.len() == limit || relations.len() == limit;

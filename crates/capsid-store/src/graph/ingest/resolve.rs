@@ -1,7 +1,7 @@
 //! What the names of a call mean, and whether they may be used.
 
-use super::super::read::{by_names, entities};
 use super::super::index_sql;
+use super::super::read::{by_names, entities};
 use crate::db::tx::Tx;
 use crate::params;
 use capsid_model::problem::Result;

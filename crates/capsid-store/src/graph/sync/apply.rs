@@ -22,15 +22,16 @@ pub(super) fn apply_step(index: &mut dyn Tx, step: Step, now: Time) -> Result<()
         step.subjects.into_iter().map(|loaded| (loaded.key.clone(), loaded)).collect();
     let (mut withdrawn, mut added) = (Delta::default(), Delta::default());
     for loaded in subjects.values() {
-        let before = index
-            .query_first::<String>("SELECT facts FROM said WHERE subject = $1", params![&loaded.key])?;
+        let before =
+            index.query_first::<String>("SELECT facts FROM said WHERE subject = $1", params![&loaded.key])?;
         let after = loaded.facts.as_ref().map(|facts| json!(facts).to_string());
         if before == after {
             continue;
         }
         if let Some(before) = &before {
-            let facts = serde_json::from_str(before)
-                .map_err(|_| damaged(format!("The index remembers `{}` in a form of its own.", loaded.key)))?;
+            let facts = serde_json::from_str(before).map_err(|_| {
+                damaged(format!("The index remembers `{}` in a form of its own.", loaded.key))
+            })?;
             withdrawn.add(&facts, &loaded.body, -1)?;
         }
         if let Some(facts) = &loaded.facts {

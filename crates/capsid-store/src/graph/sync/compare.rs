@@ -1,6 +1,8 @@
 //! Comparing what every subject says now with what the index remembers of it.
 
-use super::load::{Loaded, STEP, Step, ToldCursor, load_assets, load_reports, load_tasks, load_told, new_seqs};
+use super::load::{
+    Loaded, STEP, Step, ToldCursor, load_assets, load_reports, load_tasks, load_told, new_seqs,
+};
 use super::positions::Log;
 use crate::db::tx::Tx;
 use crate::graph::facts::{AssetBody, Facts};

@@ -121,7 +121,9 @@ fn mark(tx: &mut dyn Tx, log: Log, seq: i64) -> Result<Option<String>> {
 /// Whether what was followed last is no longer there: a backup was restored, or the hub was away for too long.
 fn has_diverged(tx: &mut dyn Tx, positions: &Positions) -> Result<bool> {
     for log in [Log::Assets, Log::Changes] {
-        let Some(position) = positions.reached.get(log.name()).filter(|position| position.seq > 0) else { continue };
+        let Some(position) = positions.reached.get(log.name()).filter(|position| position.seq > 0) else {
+            continue;
+        };
         if mark(tx, log, position.seq)?.as_deref() != Some(&position.mark) {
             return Ok(true);
         }
@@ -354,7 +356,8 @@ fn load_report(tx: &mut dyn Tx, asset: &str, node_id: String, step: &mut Step) -
         ),
         params![&node_id, &id],
     )?;
-    let gone = || Loaded { key: format!("report {asset} {node_id}"), facts: None, body: AssetBody::default() };
+    let gone =
+        || Loaded { key: format!("report {asset} {node_id}"), facts: None, body: AssetBody::default() };
     step.subjects.push(report.map_or_else(gone, ReportStateRow::into_loaded));
     Ok(())
 }

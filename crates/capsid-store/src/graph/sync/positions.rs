@@ -64,7 +64,8 @@ impl Positions {
             if let Some((seq, mark)) = position {
                 positions.reached.insert(log.name(), Position { seq, mark });
             }
-            let gaps = index.query_all::<i64>("SELECT seq FROM gaps WHERE log = $1 ORDER BY seq", params![log.name()])?;
+            let gaps = index
+                .query_all::<i64>("SELECT seq FROM gaps WHERE log = $1 ORDER BY seq", params![log.name()])?;
             positions.gaps.insert(log.name(), gaps);
         }
         Ok(positions)
