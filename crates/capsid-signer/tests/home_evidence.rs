@@ -66,6 +66,6 @@ fn a_key_of_before_the_service_counts_elsewhere_for_what_was_handed_over_and_no_
     assert_eq!((bad.code, bad.position), (FindingCode::RetiredKey, Some(1)));
     // Where nobody can say what was handed over, that is said.
     let none = scene.folder.path().join("none");
-    SignerTrust { socket: none.clone(), heads: none, ..scene.trust.clone() }.save(&trust).unwrap();
+    SignerTrust { socket: none.clone(), heads: none, ..scene.trust }.save(&trust).unwrap();
     assert!(codes(&judge()).contains(&FindingCode::SignerUnreachable));
 }

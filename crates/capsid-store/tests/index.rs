@@ -34,7 +34,7 @@ fn task(store: &Store, n: usize) {
     store.write_now(move |tx| tasks::add(tx, &task, NOW)).unwrap();
 }
 
-fn tell(store: &Store, n: usize) {
+fn ingest_tool(store: &Store, n: usize) {
     let body = json!({"entities": [{"name": format!("Tool {n}"), "entity_type": "tool", "properties": {"since": n}}]});
     let told = ingest::read(body.as_object().unwrap()).unwrap();
     let done = store.write_now(move |tx| graph::ingest(tx, "user:u1", &told, MAX_TOLD, NOW)).unwrap();
@@ -51,12 +51,12 @@ fn an_index_goes_on_where_it_was_and_a_new_one_comes_to_the_same() {
     both(|options| {
         let store = open(options);
         (0..3).for_each(|n| task(&store, n));
-        tell(&store, 1);
+        ingest_tool(&store, 1);
         assert!(store.index_lag().unwrap().waiting > 0);
         store.follow_step(NOW).unwrap();
         drop(store);
         let store = open(options);
-        tell(&store, 2);
+        ingest_tool(&store, 2);
         task(&store, 3);
         let all = followed(&store);
         assert_eq!(store.index_lag().unwrap().waiting, 0);
@@ -74,9 +74,9 @@ fn an_index_goes_on_where_it_was_and_a_new_one_comes_to_the_same() {
 fn an_index_that_is_newer_than_its_database_is_made_again() {
     both(|options| {
         let store = open(options);
-        tell(&store, 1);
+        ingest_tool(&store, 1);
         let before = followed(&store);
-        tell(&store, 2);
+        ingest_tool(&store, 2);
         assert_ne!(followed(&store), before);
         // What a restored backup of that moment holds.
         store
@@ -93,10 +93,10 @@ fn an_index_that_is_newer_than_its_database_is_made_again() {
 fn an_index_that_was_away_for_longer_than_changes_are_kept_is_made_again() {
     both(|options| {
         let store = open(options);
-        tell(&store, 1);
+        ingest_tool(&store, 1);
         followed(&store);
-        tell(&store, 2);
-        tell(&store, 3);
+        ingest_tool(&store, 2);
+        ingest_tool(&store, 3);
         let much_later = Time(NOW.0 + 2 * 86_400_000);
         let gone = store.write_now(move |tx| graph::changes::forget_old(tx, much_later)).unwrap();
         assert_eq!(gone, 2, "the last one stays");

@@ -42,7 +42,7 @@ fn rotations() -> Vec<BundleCase> {
                 sign(&mut draft.records(FIRST)[5], &retired_key());
                 draft.adjust(FIRST);
                 let number = base::meta().len();
-                add_to_meta(draft, rotation(number, &retired_key(), &current_key()), &retired_key());
+                add_to_meta(draft, &rotation(number, &retired_key(), &current_key()), &retired_key());
             },
         ),
         make(
@@ -72,7 +72,7 @@ fn rotations() -> Vec<BundleCase> {
                 let key = stranger_key().public();
                 draft.index()["keys"][key.fingerprint()] = json!(key.hex());
                 let number = base::meta().len();
-                add_to_meta(draft, rotation(number, &current_key(), &stranger_key()), &stranger_key());
+                add_to_meta(draft, &rotation(number, &current_key(), &stranger_key()), &stranger_key());
                 let [mut chain, ..] = base::chains();
                 chain.extend(&current_key(), 7, "step");
                 draft.set_records(FIRST, &chain.records);
@@ -162,8 +162,8 @@ fn statements(draft: &mut BundleDraft) -> &mut Vec<Value> {
 }
 
 /// Seals one more record of the meta-chain.
-fn add_to_meta(draft: &mut BundleDraft, action: ActionRecord, key: &SigningKey) {
-    let added = seal_next(&base::meta(), &action, key);
+fn add_to_meta(draft: &mut BundleDraft, action: &ActionRecord, key: &SigningKey) {
+    let added = seal_next(&base::meta(), action, key);
     draft.records(META).push(to_value(&added));
     draft.adjust_meta();
 }

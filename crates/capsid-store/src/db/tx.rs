@@ -3,10 +3,8 @@
 use super::raw_row::RawRow;
 use super::row::{FromRow, RowReader};
 use crate::damaged;
-use crate::index::{Index, IndexSnapshot};
 use capsid_model::problem::{Code, Problem, Result};
 use capsid_rules::evaluation::trust_policy::TrustPolicy;
-use std::sync::Arc;
 
 /// The two databases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,54 +112,6 @@ impl dyn Tx + '_ {
 pub(crate) fn no_index() -> Problem {
     Problem::new(Code::FileNotFound, "There is no index beside this database.")
         .fix("Start the hub once; it makes `index.db` in its data folder.")
-}
-
-/// A transaction of a hub that has its own policy of trust and an index.
-pub(crate) struct HubTx<'t> {
-    pub tx: &'t mut dyn Tx,
-    pub trust: TrustPolicy,
-    pub index: Option<Arc<Index>>,
-    /// Taken when it is first asked for, so that an operation sees one state of the index.
-    pub snapshot: Option<IndexSnapshot>,
-}
-
-impl Tx for HubTx<'_> {
-    fn index(&mut self) -> Result<&mut dyn Tx> {
-        if self.snapshot.is_none() {
-            self.snapshot = Some(self.index.as_ref().ok_or_else(no_index)?.snapshot()?);
-        }
-        self.snapshot.as_mut().map(|snapshot| snapshot as &mut dyn Tx).ok_or_else(no_index)
-    }
-
-    fn dialect(&self) -> Dialect {
-        self.tx.dialect()
-    }
-
-    fn trust(&self) -> TrustPolicy {
-        self.trust
-    }
-
-    fn run(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<u64> {
-        self.tx.run(sql, params)
-    }
-
-    fn each(
-        &mut self,
-        sql: &'static str,
-        params: &[Param<'_>],
-        visit: &mut dyn FnMut(&dyn RawRow) -> Result<()>,
-    ) -> Result<()> {
-        self.tx.each(sql, params, visit)
-    }
-
-    fn one(
-        &mut self,
-        sql: &'static str,
-        params: &[Param<'_>],
-        visit: &mut dyn FnMut(&dyn RawRow) -> Result<()>,
-    ) -> Result<()> {
-        self.tx.one(sql, params, visit)
-    }
 }
 
 /// The values of a statement, in the order of `$1`, `$2`, …

@@ -4,6 +4,7 @@
 //! database and writes here; operations read a snapshot with [`Tx::index`](crate::db::tx::Tx::index). It may be deleted at
 //! any time: an index that is missing, damaged, of another form or newer than the database is made again.
 
+mod hub_tx;
 mod snapshot;
 
 use crate::db::private_files;
@@ -12,6 +13,7 @@ use crate::db::tx::{Tx, no_index};
 use capsid_disk::lock::Lock;
 use capsid_model::hash::sha256_hex;
 use capsid_model::problem::{Code, Problem, Result};
+pub(crate) use hub_tx::HubTx;
 use rusqlite::Connection;
 pub(crate) use snapshot::IndexSnapshot;
 use std::path::{Path, PathBuf};
@@ -176,6 +178,7 @@ fn create(path: &Path, form: i32) -> Result<()> {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods)]
 mod tests {
     use super::*;
     use crate::params;

@@ -197,9 +197,9 @@ fn load_changed(tx: &mut dyn Tx, ranges: &[SeqRange], step: &mut Step) -> Result
     for subject in subjects {
         match subject {
             Subject::Asset(id) => load_asset(tx, &id, step)?,
-            Subject::Report(asset, node_id) => load_report(tx, &asset, node_id, step)?,
-            Subject::Task(task_id) => load_task(tx, task_id, step)?,
-            Subject::Note(entity, said_by) => load_note(tx, entity, said_by, step)?,
+            Subject::Report(asset, node_id) => load_report(tx, &asset, &node_id, step)?,
+            Subject::Task(task_id) => load_task(tx, &task_id, step)?,
+            Subject::Note(entity, said_by) => load_note(tx, entity, &said_by, step)?,
             Subject::Relation(id) => load_relation(tx, id, step)?,
         }
     }
@@ -259,16 +259,18 @@ pub(super) fn load_assets(tx: &mut dyn Tx, (first, last): SeqRange, step: &mut S
          WHERE a.seq >= $1 AND a.seq <= $2 AND t.completed_at IS NOT NULL ORDER BY a.seq, t.seq",
         params![first, last],
     )?;
-    let mut by_seq: HashMap<i64, (Vec<(String, Option<String>)>, Vec<(String, i64)>)> = HashMap::new();
+    let mut bundles_of: HashMap<i64, Vec<(String, Option<String>)>> = HashMap::new();
     for (seq, gene, event) in bundles {
-        by_seq.entry(seq).or_default().0.push((gene.to_string(), event.map(|id| id.to_string())));
+        bundles_of.entry(seq).or_default().push((gene.to_string(), event.map(|id| id.to_string())));
     }
+    let mut solved_by: HashMap<i64, Vec<(String, i64)>> = HashMap::new();
     for (seq, task_id, at, title) in solved {
-        by_seq.entry(seq).or_default().1.push((task_id.clone(), at));
+        solved_by.entry(seq).or_default().push((task_id.clone(), at));
         step.titles.insert(task_id, title);
     }
     for row in rows {
-        let (bundles, solves) = by_seq.remove(&row.seq).unwrap_or_default();
+        let bundles = bundles_of.remove(&row.seq).unwrap_or_default();
+        let solves = solved_by.remove(&row.seq).unwrap_or_default();
         let origins = load_origins(tx, &row)?;
         let facts = is_in_graph(row.status).then(|| {
             Facts::Asset(AssetFacts {
@@ -347,14 +349,14 @@ pub(super) fn load_reports(tx: &mut dyn Tx, (first, last): SeqRange, step: &mut 
     Ok(())
 }
 
-fn load_report(tx: &mut dyn Tx, asset: &str, node_id: String, step: &mut Step) -> Result<()> {
+fn load_report(tx: &mut dyn Tx, asset: &str, node_id: &str, step: &mut Step) -> Result<()> {
     let Some(id) = AssetId::parse(asset) else { return Ok(()) };
     let report = tx.query_first::<ReportStateRow>(
         select!(
             ReportStateRow,
             "FROM reports r JOIN assets a ON a.asset_id = r.asset_id WHERE r.node_id = $1 AND r.asset_id = $2"
         ),
-        params![&node_id, &id],
+        params![node_id, &id],
     )?;
     let gone =
         || Loaded { key: format!("report {asset} {node_id}"), facts: None, body: AssetBody::default() };
@@ -389,10 +391,10 @@ pub(super) fn load_tasks(tx: &mut dyn Tx, (first, last): SeqRange, step: &mut St
     Ok(())
 }
 
-fn load_task(tx: &mut dyn Tx, task_id: String, step: &mut Step) -> Result<()> {
+fn load_task(tx: &mut dyn Tx, task_id: &str, step: &mut Step) -> Result<()> {
     let task = tx.query_first::<TaskStateRow>(
         select!(TaskStateRow, "FROM tasks t WHERE t.task_id = $1"),
-        params![&task_id],
+        params![task_id],
     )?;
     match task {
         Some(task) => task.put(step),
@@ -434,12 +436,12 @@ impl NoteStateRow {
     }
 }
 
-fn load_note(tx: &mut dyn Tx, entity: i64, said_by: String, step: &mut Step) -> Result<()> {
+fn load_note(tx: &mut dyn Tx, entity: i64, said_by: &str, step: &mut Step) -> Result<()> {
     let note = tx.query_first::<NoteStateRow>(
         select!(NoteStateRow, "FROM ingested_notes n WHERE n.entity = $1 AND n.said_by = $2"),
-        params![entity, &said_by],
+        params![entity, said_by],
     )?;
-    let gone = || Loaded { key: note_key(entity, &said_by), facts: None, body: AssetBody::default() };
+    let gone = || Loaded { key: note_key(entity, said_by), facts: None, body: AssetBody::default() };
     step.subjects.push(note.map_or_else(gone, NoteStateRow::into_loaded));
     Ok(())
 }

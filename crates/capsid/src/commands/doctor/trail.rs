@@ -131,6 +131,7 @@ fn modified(path: &Path) -> Option<i64> {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods)]
 mod tests {
     use super::*;
     use crate::commands::doctor::CheckLevel;
