@@ -72,5 +72,23 @@ fn metrics_report_what_waits() {
         assert_eq!(value("capsid_hub_escrow_held_credits"), 40.0);
         assert_eq!(value(r#"capsid_hub_last_job_run_age_seconds{job="tidying"}"#), 30.0);
         assert_eq!(value("capsid_hub_log_lines_dropped_total"), 0.0);
+        hub.follow();
+        assert_eq!(hub.get("/metrics").text.matches("capsid_hub_index_lag_assets 0\n").count(), 1);
+        hub.hub.store.reset_index().unwrap();
+        let text = hub.get("/metrics").text;
+        assert!(text.contains("capsid_hub_index_lag_assets 9\n"), "{text}");
+        assert!(text.contains("capsid_hub_index_lag_seconds 30\n"), "{text}");
+    });
+}
+
+#[test]
+fn a_row_that_cannot_be_read_keeps_no_question_from_its_answer() {
+    both(|hub| {
+        hub.fill(2);
+        hub.follow();
+        hub.publish("node_0", &Bundle::new(9)).expect(200);
+        hub.change("UPDATE assets SET created_at = 0, asset_type = 'Genome' WHERE seq = (SELECT MAX(seq) FROM assets)");
+        let drawn = hub.get("/kg/graph").expect(200);
+        assert!(drawn["index_lag"].as_i64().unwrap() > 0, "{drawn}");
     });
 }

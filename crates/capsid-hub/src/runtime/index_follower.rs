@@ -7,8 +7,10 @@ use super::batcher::{BatchTiming, Batcher};
 use super::hub_clock::HubClock;
 use crate::error::{ApiError, ApiResult, HubCode};
 use capsid_model::problem::{Code, Problem, Result};
+use capsid_model::time::Time;
 use capsid_store::Store;
-use capsid_store::graph::{IndexLag, LogHeads};
+use capsid_store::db::tx::Tx;
+use capsid_store::graph::{IndexLag, LogHeads, oldest_waiting};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
@@ -99,6 +101,15 @@ impl IndexFollower {
         }
     }
 
+    /// How many assets wait to be indexed, and since when the oldest of them does.
+    pub async fn lag(&self) -> Result<(i64, Option<Time>)> {
+        let lag = |tx: &mut dyn Tx| {
+            let assets = LogHeads::load(tx)?.lag(tx.index()?)?.assets;
+            Ok((assets, oldest_waiting(tx)?))
+        };
+        self.store.read(lag).await
+    }
+
     async fn wait(&self, most: Duration) -> Result<i64> {
         let began = Instant::now();
         let heads = self.store.read::<_, Problem, _>(LogHeads::load).await?;
@@ -107,7 +118,11 @@ impl IndexFollower {
             if lag.waiting == 0 || began.elapsed() >= most {
                 return Ok(lag.waiting);
             }
-            self.step().await?;
+            // On a full disk, or beside a row that cannot be read, what the index holds is still an answer.
+            if let Err(problem) = self.step().await {
+                tracing::warn!(code = problem.code.as_str(), "the index is behind: {problem}");
+                return Ok(lag.waiting);
+            }
         }
     }
 

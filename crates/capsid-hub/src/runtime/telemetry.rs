@@ -32,6 +32,8 @@ const EMBEDDINGS: &str = "capsid_hub_embeddings_loaded";
 const LOG_DROPPED: &str = "capsid_hub_log_lines_dropped_total";
 const CANDIDATES: &str = "capsid_hub_candidates_waiting";
 const ESCROW: &str = "capsid_hub_escrow_held_credits";
+const INDEX_LAG: &str = "capsid_hub_index_lag_assets";
+const INDEX_LAG_SECONDS: &str = "capsid_hub_index_lag_seconds";
 const JOB_AGE: &str = "capsid_hub_last_job_run_age_seconds";
 
 /// The counters of one hub. Each hub of a process has its own.
@@ -78,6 +80,8 @@ fn describe() {
     describe_counter!(LOG_DROPPED, "Lines of the log that could not be written.");
     describe_gauge!(CANDIDATES, "Capsules that wait for promotion.");
     describe_gauge!(ESCROW, "Credits held for bounties, stakes and rewards.");
+    describe_gauge!(INDEX_LAG, "Assets that the knowledge graph does not hold yet.");
+    describe_gauge!(INDEX_LAG_SECONDS, "Age of the oldest of these assets.");
     describe_gauge!(JOB_AGE, "Seconds since each job last ran.");
     gauge!(WEBHOOKS_IN_FLIGHT).set(0.0);
     gauge!(IN_FLIGHT).set(0.0);
@@ -103,6 +107,15 @@ impl Telemetry {
                 let age = now.0.saturating_sub(*at).max(0) as f64 / 1000.0;
                 gauge!(JOB_AGE, "job" => job.clone()).set(age);
             }
+        });
+    }
+
+    /// Notes how far the index is behind.
+    pub fn record_index_lag(&self, assets: i64, oldest: Option<Time>, now: Time) {
+        self.record(|| {
+            gauge!(INDEX_LAG).set(assets as f64);
+            let age = oldest.map_or(0, |oldest| now.0.saturating_sub(oldest.0).max(0));
+            gauge!(INDEX_LAG_SECONDS).set(age as f64 / 1000.0);
         });
     }
 

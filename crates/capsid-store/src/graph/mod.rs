@@ -35,7 +35,7 @@ pub use ingest::{IngestOutcome, IngestSummary, MAX_TOLD, ingest};
 pub use notes::{EntityNote, notes};
 pub use read::{GraphCounts, counts, degrees, entities, named};
 pub use rebuild::{RebuildProgress, RebuildSummary};
-pub use sync::{IndexLag, LogHeads};
+pub use sync::{IndexLag, LogHeads, oldest_waiting};
 pub(crate) use verify::{GraphCheck, check};
 pub use walk::{path, walk};
 

@@ -42,7 +42,7 @@ impl CaseDecision<'_> {
 
     /// A publisher that is rejected is quarantined: what it publishes is held back. One that is approved after an appeal goes on.
     fn judge_publisher(&self, tx: &mut dyn Tx, case: &ModerationCaseRow) -> ApiResult<()> {
-        let Some(node) = nodes::lock(tx, &case.subject)? else { return Err(not_found()) };
+        let Some(node) = nodes::lock(tx, &case.subject)? else { return Ok(()) };
         let by = AdminAction { actor: self.actor, reason: self.reason, now: self.now };
         let change = match (self.approves, node.status.as_str()) {
             (false, "active") => Some((NodeStatus::Quarantined, "quarantine")),

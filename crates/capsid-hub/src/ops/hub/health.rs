@@ -141,5 +141,8 @@ pub async fn metrics(hub: &Hub) -> String {
     if let Ok(backlog) = hub.backlog.get_or_load(counted).await {
         hub.telemetry.record_backlog(&backlog, hub.now());
     }
+    if let Ok(Ok((assets, oldest))) = timeout(PATIENCE, hub.index.lag()).await {
+        hub.telemetry.record_index_lag(assets, oldest, hub.now());
+    }
     hub.telemetry.text()
 }

@@ -9,6 +9,7 @@ use crate::graph::facts::{AssetBody, AssetFacts, Facts, NoteFacts, RelationFacts
 use crate::graph::membership::is_in_graph;
 use crate::graph::property_terms;
 use crate::params;
+use capsid_model::hash::hex;
 use capsid_model::problem::Result;
 use capsid_rules::graph::statement::origins_named;
 use capsid_rules::lifecycle::{AssetStatus, AssetType};
@@ -109,8 +110,8 @@ pub(super) fn head(tx: &mut dyn Tx, log: Log) -> Result<i64> {
 fn mark(tx: &mut dyn Tx, log: Log, seq: i64) -> Result<Option<String>> {
     match log {
         Log::Assets => Ok(tx
-            .query_first::<AssetId>("SELECT asset_id FROM assets WHERE seq = $1", params![seq])?
-            .map(|id| id.to_string())),
+            .query_first::<Vec<u8>>("SELECT asset_id FROM assets WHERE seq = $1", params![seq])?
+            .map(|id| hex(&id))),
         Log::Changes => Ok(tx
             .query_first::<i64>("SELECT created_at FROM changes WHERE seq = $1", params![seq])?
             .map(|at| at.to_string())),
@@ -120,6 +121,11 @@ fn mark(tx: &mut dyn Tx, log: Log, seq: i64) -> Result<Option<String>> {
 
 /// Whether what was followed last is no longer there: a backup was restored, or the hub was away for too long.
 fn has_diverged(tx: &mut dyn Tx, positions: &Positions) -> Result<bool> {
+    for log in Log::NUMBERED {
+        if positions.seq(log) > head(tx, log)? {
+            return Ok(true);
+        }
+    }
     for log in [Log::Assets, Log::Changes] {
         let Some(position) = positions.reached.get(log.name()).filter(|position| position.seq > 0) else {
             continue;

@@ -61,6 +61,12 @@ impl LogHeads {
     }
 }
 
+/// When the oldest asset was published that the index has not followed.
+pub fn oldest_waiting(tx: &mut dyn Tx) -> Result<Option<Time>> {
+    let reached = Positions::load(tx.index()?)?.seq(Log::Assets);
+    tx.query_first("SELECT created_at FROM assets WHERE seq > $1 ORDER BY seq LIMIT 1", params![reached])
+}
+
 impl Store {
     /// Brings a part of what is new into the index, and tells whether more waits. Blocks. A process that does not write
     /// the index does nothing.
