@@ -39,7 +39,7 @@ fn verdict(files: &BundleFiles, reader: &Value, noted: Option<&str>) -> Value {
         call(&mut module, &heads.to_string(), VerdictModule::set_heads);
     }
     let named = |list: &Value, origin: &str| -> Vec<Value> {
-        list.as_array().into_iter().flatten().map(|hex| json!([hex, origin])).collect()
+        list.as_array().into_iter().flatten().map(|hex| json!([hex, origin, null])).collect()
     };
     let keys =
         [named(&index["keys"], "bundled"), named(&reader["own"], "own"), named(&reader["pinned"], "pinned")];
