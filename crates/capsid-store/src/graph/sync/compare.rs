@@ -1,8 +1,6 @@
 //! Comparing what every subject says now with what the index remembers of it.
 
-use super::load::{
-    Loaded, STEP, Step, ToldCursor, load_assets, load_reports, load_tasks, load_told, new_seqs,
-};
+use super::load::{Loaded, Step, ToldCursor, load_assets, load_reports, load_tasks, load_told, next_seqs};
 use super::positions::Log;
 use crate::db::tx::Tx;
 use crate::graph::facts::{AssetBody, Facts};
@@ -30,7 +28,7 @@ pub(in crate::graph) fn compare_all(tx: &mut dyn Tx, visit: FactsVisitor<'_>) ->
     for log in [Log::Assets, Log::Reports, Log::Tasks] {
         let mut after = 0;
         loop {
-            let seqs = tx.query_all::<i64>(new_seqs(log), params![after, STEP])?;
+            let seqs = next_seqs(tx, log, after)?;
             let (Some(first), Some(last)) = (seqs.first(), seqs.last()) else { break };
             let mut step = Step::default();
             match log {

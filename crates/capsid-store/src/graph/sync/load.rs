@@ -8,7 +8,7 @@ use crate::graph::changes::Subject;
 use crate::graph::facts::{AssetBody, AssetFacts, Facts, NoteFacts, RelationFacts, ReportFacts, TaskFacts};
 use crate::graph::membership::is_in_graph;
 use crate::graph::property_terms;
-use crate::params;
+use crate::{damaged, params};
 use capsid_model::hash::hex;
 use capsid_model::problem::Result;
 use capsid_rules::graph::statement::origins_named;
@@ -140,7 +140,7 @@ fn has_diverged(tx: &mut dyn Tx, positions: &Positions) -> Result<bool> {
 /// The numbers that are new in a log, as ranges in order. Notes how far that is.
 fn follow(tx: &mut dyn Tx, positions: &Positions, log: Log, step: &mut Step) -> Result<Vec<SeqRange>> {
     let after = positions.seq(log);
-    let new = tx.query_all::<i64>(new_seqs(log), params![after, STEP])?;
+    let new = next_seqs(tx, log, after)?;
     step.has_more |= new.len() as i64 == STEP;
     let mut followed = Followed::default();
     if let Some(last) = new.last() {
@@ -161,7 +161,19 @@ fn follow(tx: &mut dyn Tx, positions: &Positions, log: Log, step: &mut Step) -> 
     Ok(ranges)
 }
 
-pub(super) fn new_seqs(log: Log) -> &'static str {
+/// The numbers of a log after one, at most so many as a step follows. Where an index of the database is damaged they may
+/// come in another order, and whoever follows them would never come to an end.
+pub(super) fn next_seqs(tx: &mut dyn Tx, log: Log, after: i64) -> Result<Vec<i64>> {
+    let seqs = tx.query_all::<i64>(new_seqs(log), params![after, STEP])?;
+    let is_in_order = [after].iter().chain(&seqs).is_sorted_by(|one, next| one < next);
+    let newest = seqs.last().copied().unwrap_or_default();
+    if !is_in_order || newest > head(tx, log)? {
+        return Err(damaged(format!("The numbers of the table `{}` come in the wrong order.", log.name())));
+    }
+    Ok(seqs)
+}
+
+fn new_seqs(log: Log) -> &'static str {
     match log {
         Log::Reports => "SELECT seq FROM reports WHERE seq > $1 ORDER BY seq LIMIT $2",
         Log::Tasks => "SELECT seq FROM tasks WHERE seq > $1 ORDER BY seq LIMIT $2",
@@ -241,6 +253,9 @@ fn load_asset(tx: &mut dyn Tx, id: &str, step: &mut Step) -> Result<()> {
             params![&id, after, PAGE],
         )?;
         let Some(last) = reports.last() else { return Ok(()) };
+        if last.seq <= after {
+            return Err(damaged("The numbers of the reports on an asset come in the wrong order."));
+        }
         after = last.seq;
         step.subjects.extend(reports.into_iter().map(ReportStateRow::into_loaded));
     }
