@@ -112,9 +112,12 @@ impl IndexFollower {
 
     async fn wait(&self, most: Duration) -> Result<i64> {
         let began = Instant::now();
-        let heads = self.store.read::<_, Problem, _>(LogHeads::load).await?;
+        let look = |tx: &mut dyn Tx| {
+            let heads = LogHeads::load(tx)?;
+            Ok((heads, heads.lag(tx.index()?)?))
+        };
+        let (heads, mut lag) = self.store.read::<_, Problem, _>(look).await?;
         loop {
-            let lag = self.lag_to(heads).await?;
             if lag.waiting == 0 || began.elapsed() >= most {
                 return Ok(lag.waiting);
             }
@@ -123,6 +126,7 @@ impl IndexFollower {
                 tracing::warn!(code = problem.code.as_str(), "the index is behind: {problem}");
                 return Ok(lag.waiting);
             }
+            lag = self.lag_to(heads).await?;
         }
     }
 

@@ -71,7 +71,7 @@ fn the_line_of_trust_the_label_and_the_gate_go_by_one_validation() {
         };
         assert_eq!(report(false), ("tested".into(), "real".into(), true));
         assert_eq!(report(true), ("used".into(), "vacuous".into(), false));
-        assert_eq!(report(false), ("tested".into(), "real".into(), true), "it was taken back");
+        assert_eq!(report(false), ("tested".into(), "real".into(), true), "it was withdrawn");
         assert!(check(hub).is_clean());
     });
 }

@@ -3,9 +3,10 @@
 
 use crate::damaged;
 use capsid_model::problem::Result;
+use capsid_rules::graph::sum::relation_id;
 use capsid_rules::graph::{
-    PublishedAssetFacts, ReportedOutcome, Statement, asset_statement, bundle_statement, report_statement,
-    solution_statement, task_statement,
+    CountedRelation, EntityKey, PublishedAssetFacts, ReportedOutcome, Statement, asset_statement,
+    bundle_statement, report_statement, solution_statement, task_statement,
 };
 use capsid_rules::lifecycle::AssetType;
 use serde::{Deserialize, Serialize};
@@ -89,13 +90,34 @@ pub(super) struct RelationFacts {
     pub confidence: f64,
 }
 
+impl Facts {
+    /// What the hub says by these facts. What was told is no statement of the hub.
+    pub fn statements(&self, body: &AssetBody) -> Result<Vec<Statement>> {
+        match self {
+            Self::Asset(asset) => asset.statements(body),
+            Self::Report(report) => Ok(report.statement()?.into_iter().collect()),
+            Self::Task(task) => Ok(vec![task.statement()]),
+            Self::Note(_) | Self::Relation(_) => Ok(Vec::new()),
+        }
+    }
+
+    /// The things that were told of by these facts, each as often as it is named.
+    pub fn ingested_entities(&self) -> Vec<EntityKey> {
+        match self {
+            Self::Note(note) => vec![note.entity()],
+            Self::Relation(relation) => vec![relation.source(), relation.target()],
+            Self::Asset(_) | Self::Report(_) | Self::Task(_) => Vec::new(),
+        }
+    }
+}
+
 fn asset_type(name: &str) -> Result<AssetType> {
     AssetType::parse(name).ok_or_else(|| damaged(format!("`{name}` is no type of asset.")))
 }
 
 impl AssetFacts {
     /// Everything that stands with the asset.
-    pub fn statements(&self, body: &AssetBody) -> Result<Vec<Statement>> {
+    fn statements(&self, body: &AssetBody) -> Result<Vec<Statement>> {
         let asset_type = asset_type(&self.asset_type)?;
         let mut statements = vec![asset_statement(&PublishedAssetFacts {
             asset_id: &self.id,
@@ -117,7 +139,7 @@ impl AssetFacts {
 }
 
 impl ReportFacts {
-    pub fn statement(&self) -> Result<Option<Statement>> {
+    fn statement(&self) -> Result<Option<Statement>> {
         let outcome = ReportedOutcome {
             node_id: &self.node,
             label: &self.label,
@@ -131,7 +153,39 @@ impl ReportFacts {
 }
 
 impl TaskFacts {
-    pub fn statement(&self) -> Statement {
+    fn statement(&self) -> Statement {
         task_statement(&self.id, &self.signals, self.at)
+    }
+}
+
+impl NoteFacts {
+    pub fn entity(&self) -> EntityKey {
+        EntityKey { kind: self.kind.clone(), key: self.key.clone() }
+    }
+}
+
+impl RelationFacts {
+    fn source(&self) -> EntityKey {
+        let (kind, key) = self.source.clone();
+        EntityKey { kind, key }
+    }
+
+    fn target(&self) -> EntityKey {
+        let (kind, key) = self.target.clone();
+        EntityKey { kind, key }
+    }
+
+    /// The relation with its number.
+    pub fn to_relation(&self) -> (i64, CountedRelation) {
+        let relation = CountedRelation {
+            source: self.source().id(),
+            kind: self.kind.clone(),
+            target: self.target().id(),
+            said_by: self.by.clone(),
+            said_at: self.at,
+            asset: None,
+            confidence: self.confidence,
+        };
+        (relation_id(relation.source, &relation.kind, relation.target, &relation.said_by, true), relation)
     }
 }

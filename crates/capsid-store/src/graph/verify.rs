@@ -11,7 +11,7 @@ use crate::db::tx::Tx;
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_rules::graph::sum::relation_id;
-use capsid_rules::graph::{CountedRelation, EntityKey, StatementSum, link, names};
+use capsid_rules::graph::{CountedRelation, StatementSum, link, names};
 
 /// How many rows are looked at together.
 const PAGE: i64 = 2_000;
@@ -74,33 +74,12 @@ fn fingerprint(id: i64, relation: &CountedRelation) -> i64 {
 
 impl GraphTotals {
     fn add(&mut self, facts: &Facts, body: &AssetBody) -> Result<()> {
-        let statements = match facts {
-            Facts::Asset(asset) => asset.statements(body)?,
-            Facts::Report(report) => report.statement()?.into_iter().collect(),
-            Facts::Task(task) => vec![task.statement()],
-            Facts::Note(_) => {
-                self.told += 1;
-                return Ok(());
-            }
-            Facts::Relation(told) => {
-                self.told += 2;
-                let end =
-                    |(kind, key): &(String, String)| EntityKey { kind: kind.clone(), key: key.clone() }.id();
-                let relation = CountedRelation {
-                    source: end(&told.source),
-                    kind: told.kind.clone(),
-                    target: end(&told.target),
-                    said_by: told.by.clone(),
-                    said_at: told.at,
-                    asset: None,
-                    confidence: told.confidence,
-                };
-                let id =
-                    relation_id(relation.source, &relation.kind, relation.target, &relation.said_by, true);
-                add(&mut self.relations, fingerprint(id, &relation), 1);
-                return Ok(());
-            }
-        };
+        self.told += facts.ingested_entities().len() as i64;
+        if let Facts::Relation(told) = facts {
+            let (id, relation) = told.to_relation();
+            add(&mut self.relations, fingerprint(id, &relation), 1);
+        }
+        let statements = facts.statements(body)?;
         let mut sum = StatementSum::default();
         statements.iter().for_each(|statement| sum.add_statement(statement));
         for (id, (_, count)) in &sum.things {

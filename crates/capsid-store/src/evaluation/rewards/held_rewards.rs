@@ -1,6 +1,6 @@
 //! Rewards that wait until their asset has stayed valid for a while. Then they are paid; if the asset fails before, they go
-//! back to the mint. What was paid is never taken back, so nobody ever owes credits. What a keyless node earned may wait
-//! here too, until it is known whose it is.
+//! back to the mint. What was paid stays paid, so nobody ever owes credits. What a keyless node earned may wait
+//! here too, until the node has an owner or a key.
 
 use crate::assets::id::AssetId;
 use crate::assets::{self, AssetRow};

@@ -4,14 +4,13 @@ use super::load::{Loaded, Step};
 use super::positions;
 use crate::damaged;
 use crate::db::tx::Tx;
-use crate::graph::facts::{AssetBody, Facts, RelationFacts};
+use crate::graph::facts::{AssetBody, Facts};
 use crate::graph::refcounts::{RefcountChange, apply_sum, count_things};
 use crate::graph::{index_sql, property_terms};
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
-use capsid_rules::graph::sum::relation_id;
-use capsid_rules::graph::{EntityKey, StatementSum, link};
+use capsid_rules::graph::{CountedRelation, EntityKey, StatementSum, link};
 use serde_json::json;
 use std::collections::{BTreeMap, HashMap};
 
@@ -67,42 +66,32 @@ struct Delta {
     told: BTreeMap<i64, (EntityKey, i64)>,
     /// What was told of things: the thing, by whom, its terms, and whether that is added.
     notes: Vec<(i64, String, Vec<String>, bool)>,
-    relations: Vec<(i64, RelationFacts, bool)>,
+    relations: Vec<(i64, CountedRelation, bool)>,
 }
 
 impl Delta {
     fn add(&mut self, facts: &Facts, body: &AssetBody, by: i64) -> Result<()> {
-        let statements = match facts {
-            Facts::Asset(asset) => asset.statements(body)?,
-            Facts::Report(report) => report.statement()?.into_iter().collect(),
-            Facts::Task(task) => vec![task.statement()],
-            Facts::Note(note) => {
-                let entity = self.count_told(&note.kind, &note.key, by);
-                self.notes.push((entity, note.by.clone(), note.terms.clone(), by > 0));
-                return Ok(());
-            }
-            Facts::Relation(relation) => {
-                let source = self.count_told(&relation.source.0, &relation.source.1, by);
-                let target = self.count_told(&relation.target.0, &relation.target.1, by);
-                let id = relation_id(source, &relation.kind, target, &relation.by, true);
-                self.relations.push((id, relation.clone(), by > 0));
-                return Ok(());
-            }
-        };
-        for statement in &statements {
+        for statement in &facts.statements(body)? {
             match by > 0 {
                 true => self.sum.add_statement(statement),
                 false => self.sum.unsay(statement),
             }
         }
+        for entity in facts.ingested_entities() {
+            self.told.entry(entity.id()).or_insert((entity, 0)).1 += by;
+        }
+        match facts {
+            Facts::Note(note) => {
+                let told = (note.entity().id(), note.by.clone(), note.terms.clone(), by > 0);
+                self.notes.push(told);
+            }
+            Facts::Relation(told) => {
+                let (id, relation) = told.to_relation();
+                self.relations.push((id, relation, by > 0));
+            }
+            Facts::Asset(_) | Facts::Report(_) | Facts::Task(_) => {}
+        }
         Ok(())
-    }
-
-    fn count_told(&mut self, kind: &str, key: &str, by: i64) -> i64 {
-        let entity = EntityKey { kind: kind.to_owned(), key: key.to_owned() };
-        let id = entity.id();
-        self.told.entry(id).or_insert((entity, 0)).1 += by;
-        id
     }
 
     fn write(&self, index: &mut dyn Tx, titles: &HashMap<String, String>) -> Result<()> {
@@ -129,17 +118,16 @@ impl Delta {
     }
 }
 
-fn add_relation(index: &mut dyn Tx, id: i64, told: &RelationFacts) -> Result<()> {
-    let end = |(kind, key): &(String, String)| EntityKey { kind: kind.clone(), key: key.clone() }.id();
+fn add_relation(index: &mut dyn Tx, id: i64, told: &CountedRelation) -> Result<()> {
     index.run(
         index_sql::ADD_TOLD,
         params![
             id,
-            end(&told.source),
+            told.source,
             &told.kind,
-            end(&told.target),
-            &told.by,
-            told.at,
+            told.target,
+            &told.said_by,
+            told.said_at,
             told.confidence,
             link::OTHER_LANE
         ],

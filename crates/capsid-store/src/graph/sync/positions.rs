@@ -49,24 +49,22 @@ pub(super) struct Position {
 /// How far all logs were followed.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Positions {
-    pub reached: BTreeMap<&'static str, Position>,
-    pub gaps: BTreeMap<&'static str, Vec<i64>>,
+    pub reached: BTreeMap<String, Position>,
+    pub gaps: BTreeMap<String, Vec<i64>>,
 }
 
 impl Positions {
     pub fn load(index: &mut dyn Tx) -> Result<Self> {
         let mut positions = Self::default();
-        for log in Log::NUMBERED.into_iter().chain([Log::Told]) {
-            let position = index.query_first::<(i64, String)>(
-                "SELECT seq, mark FROM positions WHERE log = $1",
-                params![log.name()],
-            )?;
-            if let Some((seq, mark)) = position {
-                positions.reached.insert(log.name(), Position { seq, mark });
-            }
-            let gaps = index
-                .query_all::<i64>("SELECT seq FROM gaps WHERE log = $1 ORDER BY seq", params![log.name()])?;
-            positions.gaps.insert(log.name(), gaps);
+        for (log, seq, mark) in
+            index.query_all::<(String, i64, String)>("SELECT log, seq, mark FROM positions", params![])?
+        {
+            positions.reached.insert(log, Position { seq, mark });
+        }
+        for (log, seq) in
+            index.query_all::<(String, i64)>("SELECT log, seq FROM gaps ORDER BY log, seq", params![])?
+        {
+            positions.gaps.entry(log).or_default().push(seq);
         }
         Ok(positions)
     }
