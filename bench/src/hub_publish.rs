@@ -4,8 +4,8 @@ use crate::hub::{Server, bundles, load};
 use crate::measure::{ROUNDS, interleaved, seconds};
 use crate::report::Row;
 use crate::{Result, sealed};
+use capsid_store::db::postgres;
 use capsid_testkit::postgres::TestPostgres;
-use sqlx::{ConnectOptions, Connection, Executor};
 use std::path::Path;
 
 const CONNECTIONS: usize = 64;
@@ -116,28 +116,26 @@ fn single_commits(path: &Path) -> Result<()> {
 fn synchronous_inserts(url: &str) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let options: sqlx::postgres::PgConnectOptions = url.parse()?;
-        let mut first = options.connect().await?;
+        let first = postgres::connect(url).await.map_err(|problem| problem.to_string())?;
         first
-            .execute("CREATE TABLE IF NOT EXISTS floor (seq BIGSERIAL PRIMARY KEY, body TEXT NOT NULL)")
+            .batch_execute("CREATE TABLE IF NOT EXISTS floor (seq BIGSERIAL PRIMARY KEY, body TEXT NOT NULL)")
             .await?;
         let mut clients = tokio::task::JoinSet::new();
         for _ in 0..FLOOR_CLIENTS {
-            let mut connection = options.connect().await?;
+            let client = postgres::connect(url).await.map_err(|problem| problem.to_string())?;
             clients.spawn(async move {
                 let body = "x".repeat(ROW_BYTES);
+                let failed = |error: tokio_postgres::Error| error.to_string();
+                let insert = client.prepare("INSERT INTO floor (body) VALUES ($1)").await.map_err(failed)?;
                 for _ in 0..FLOOR_ROWS / FLOOR_CLIENTS {
-                    sqlx::query("INSERT INTO floor (body) VALUES ($1)")
-                        .bind(&body)
-                        .execute(&mut connection)
-                        .await?;
+                    client.execute(&insert, &[&body]).await.map_err(failed)?;
                 }
-                connection.close().await
+                Ok::<_, String>(())
             });
         }
         while let Some(done) = clients.join_next().await {
             done??;
         }
-        Ok(first.close().await?)
+        Ok(())
     })
 }

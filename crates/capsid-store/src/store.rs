@@ -23,6 +23,8 @@ pub struct StoreOptions {
     pub data: PathBuf,
     /// `postgres://…`, or nothing for SQLite.
     pub database: Option<String>,
+    /// A standby of that server, for reads that may be a second old.
+    pub read_database: Option<String>,
     /// Refuse to open while another hub has the SQLite file. Off for tools that work beside a running hub.
     pub exclusive: bool,
     /// Bring the schema up to date while opening. Otherwise an old schema is an error.
@@ -40,6 +42,7 @@ impl StoreOptions {
         Self {
             data: data.into(),
             database,
+            read_database: None,
             exclusive: true,
             migrate: true,
             readers: 4,
@@ -83,7 +86,8 @@ impl Store {
         let backend = match &options.database {
             Some(url) => {
                 migrate::postgres(url, options.migrate, now)?;
-                Backend::Postgres(PostgresThreads::open(url, options.writers, options.readers)?)
+                let standby = options.read_database.as_deref();
+                Backend::Postgres(PostgresThreads::open(url, standby, options.writers, options.readers)?)
             }
             None => Backend::Sqlite(open_sqlite(options, now)?),
         };
@@ -136,6 +140,38 @@ impl Store {
         let (task, arrives) = TypedOperation::new(self.in_hub_tx(op));
         self.submit_read(Box::new(task));
         arrives.await.unwrap_or_else(|_| Err(E::from(closed())))
+    }
+
+    /// `read` for what may be a second old: from a standby, where there is one that is close enough.
+    pub async fn read_replica<T, E, F>(&self, op: F) -> Result<T, E>
+    where
+        F: FnMut(&mut dyn Tx) -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<Problem> + Send + 'static,
+    {
+        let (task, arrives) = TypedOperation::new(self.in_hub_tx(op));
+        match &self.backend {
+            Backend::Sqlite(sqlite) => sqlite.read(Box::new(task)),
+            Backend::Postgres(postgres) => postgres.read_replica(Box::new(task)),
+        }
+        arrives.await.unwrap_or_else(|_| Err(E::from(closed())))
+    }
+
+    /// Looks something up by its name, first on a standby. What that lacks, the primary may have.
+    pub async fn find_replicated<T, E, F>(&self, op: F) -> Result<Option<T>, E>
+    where
+        F: FnMut(&mut dyn Tx) -> Result<Option<T>, E> + Clone + Send + 'static,
+        T: Send + 'static,
+        E: From<Problem> + Send + 'static,
+    {
+        match self.read_replica(op.clone()).await? {
+            None if self.has_replica() => self.read(op).await,
+            found => Ok(found),
+        }
+    }
+
+    fn has_replica(&self) -> bool {
+        matches!(&self.backend, Backend::Postgres(postgres) if postgres.has_replica())
     }
 
     /// `write` for a thread that may wait, such as a command.

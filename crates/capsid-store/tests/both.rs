@@ -9,7 +9,7 @@ use capsid_testkit::postgres::TestPostgres;
 
 const NOW: Time = Time(1_767_225_600_000);
 
-fn both(test: impl Fn(&Store)) {
+pub fn both(test: impl Fn(&Store)) {
     let folder = tempfile::tempdir().unwrap();
     test(&Store::open(&StoreOptions::new(folder.path(), None), NOW).unwrap());
     let database = TestPostgres::empty_database();

@@ -8,6 +8,9 @@ mod graph_forget;
 mod index;
 mod ledger;
 mod panics;
+mod pipeline;
+#[cfg(unix)]
+mod replica;
 mod search_speed;
 mod statements;
 mod strict;

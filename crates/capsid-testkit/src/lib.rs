@@ -14,6 +14,8 @@ pub mod kill;
 pub mod logged_child;
 #[cfg(all(unix, feature = "database"))]
 pub mod postgres;
+#[cfg(all(unix, feature = "database"))]
+pub mod postgres_pair;
 pub mod program;
 pub mod program_repo;
 pub mod rounds;

@@ -8,14 +8,14 @@
 
 use crate::sqlite::migrate;
 use capsid_store::StoreOptions;
-use sqlx::postgres::PgConnection;
-use sqlx::{AssertSqlSafe, Connection, Executor, Row};
+use capsid_store::db::postgres::connect;
 use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use tokio_postgres::SimpleQueryMessage;
 
 /// A server that tests may fill.
 pub struct TestPostgres {
@@ -178,13 +178,20 @@ impl Session {
 
 fn serve_session(url: &str, waiting: &Receiver<Job>) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let mut connection =
-        runtime.block_on(PgConnection::connect(url)).expect("PostgreSQL for tests can be reached");
+    let client = runtime.block_on(connect(url)).expect("PostgreSQL for tests can be reached");
     while let Ok((sql, answer)) = waiting.recv() {
-        let result = runtime.block_on(connection.fetch_optional(AssertSqlSafe(sql.clone())));
-        let number = result.map(|row| row.and_then(|row| row.try_get(0).ok()).unwrap_or(0));
-        let _nobody_waits = answer.send(number.map_err(|error| format!("{sql}: {error}")));
+        let result = runtime.block_on(client.simple_query(&sql));
+        let _nobody_waits =
+            answer.send(result.map(|rows| first_number(&rows)).map_err(|error| format!("{sql}: {error:?}")));
     }
+}
+
+fn first_number(rows: &[SimpleQueryMessage]) -> i64 {
+    let number = |row: &SimpleQueryMessage| match row {
+        SimpleQueryMessage::Row(row) => row.get(0)?.parse().ok(),
+        _ => None,
+    };
+    rows.iter().find_map(number).unwrap_or(0)
 }
 
 fn script() -> std::path::PathBuf {

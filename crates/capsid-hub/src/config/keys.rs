@@ -117,6 +117,8 @@ keys! {
         |c, v| tls(c).key = path(v)?, |c| c.tls.as_ref().map(|tls| &tls.key);
     "database.url", Text, "a URL such as postgres://user:password@host:5432/name",
         |c, v| c.database = Some(database(v.as_str()?)?), |c| c.database.as_deref().map(without_password);
+    "database.read_url", Text, "a URL such as postgres://user:password@standby:5432/name",
+        |c, v| c.read_database = Some(database(v.as_str()?)?), |c| c.read_database.as_deref().map(without_password);
     "identity.require_secret", Text, "never, tofu or always",
         |c, v| c.require_secret = RequireSecret::parse(v.as_str()?)?, |c| c.require_secret.as_str();
     "identity.open_registration", Flag, "true or false",

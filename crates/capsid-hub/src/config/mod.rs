@@ -44,6 +44,8 @@ pub struct HubConfig {
     pub data: PathBuf,
     /// `postgres://…`, or nothing for SQLite in the data folder.
     pub database: Option<String>,
+    /// A standby of that server, for reads that may be a second old.
+    pub read_database: Option<String>,
     /// How others reach it, without a slash at the end. By default `http://` and the address it listens on.
     pub public_url: Option<String>,
     /// A certificate and its key, as PEM files.
@@ -421,6 +423,7 @@ impl Default for HubConfig {
             listen: SocketAddr::from(([127, 0, 0, 1], 4000)),
             data: PathBuf::from("hub"),
             database: None,
+            read_database: None,
             public_url: None,
             tls: None,
             max_connections: 4096,

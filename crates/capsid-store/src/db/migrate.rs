@@ -10,7 +10,6 @@ use crate::db::tx::Dialect;
 use capsid_model::hash::sha256_hex;
 use capsid_model::problem::{Code, Problem, Result};
 use capsid_model::time::Time;
-use sqlx::{AssertSqlSafe, Connection as _, Executor};
 use std::path::Path;
 
 /// One step: its name, which begins with its date, and its text for each database.
@@ -208,16 +207,19 @@ pub fn sqlite_before(file: &Path, name: &str) {
 /// Brings a PostgreSQL database up to date, or checks that it is. Hubs that start together take turns.
 pub fn postgres(url: &str, allowed: bool, now: Time) -> Result<()> {
     postgres::runtime()?.block_on(async {
-        let failed = |error: sqlx::Error| postgres::problem(&error);
-        let mut connection = postgres::connect(&postgres::options(url)?).await?;
-        let mut change = connection.begin().await.map_err(failed)?;
-        change.execute("SELECT pg_advisory_xact_lock(4701)").await.map_err(failed)?;
-        change.execute("SET LOCAL client_min_messages = warning").await.map_err(failed)?;
-        change.execute(AssertSqlSafe(render_ddl(Dialect::Postgres, TABLE))).await.map_err(failed)?;
+        let failed = |error: tokio_postgres::Error| postgres::problem(&error);
+        let mut client = postgres::connect(url).await?;
+        let change = client.transaction().await.map_err(failed)?;
+        change.batch_execute("SELECT pg_advisory_xact_lock(4701)").await.map_err(failed)?;
+        change.batch_execute("SET LOCAL client_min_messages = warning").await.map_err(failed)?;
+        // Another hub that migrates is waited for, and a step may take longer than operations do.
+        change.batch_execute("SET LOCAL idle_in_transaction_session_timeout = 0").await.map_err(failed)?;
+        change.batch_execute(&render_ddl(Dialect::Postgres, TABLE)).await.map_err(failed)?;
         let applied =
-            change.fetch_all("SELECT name, sum FROM migrations ORDER BY name").await.map_err(failed)?;
-        let applied: Vec<(String, String)> =
-            applied.iter().map(|row| (sqlx::Row::get(row, 0), sqlx::Row::get(row, 1))).collect();
+            change.query("SELECT name, sum FROM migrations ORDER BY name", &[]).await.map_err(failed)?;
+        let text = |row: &tokio_postgres::Row, column| row.try_get::<_, String>(column).map_err(failed);
+        let applied =
+            applied.iter().map(|row| Ok((text(row, 0)?, text(row, 1)?))).collect::<Result<Vec<_>>>()?;
         let pending = pending(&applied, Dialect::Postgres)?;
         if !allowed {
             return must_be_current(&pending);
@@ -225,9 +227,9 @@ pub fn postgres(url: &str, allowed: bool, now: Time) -> Result<()> {
         for step in pending {
             let text = step.text(Dialect::Postgres);
             let sum = sha256_hex(text.as_bytes());
-            change.execute(sqlx::raw_sql(AssertSqlSafe(text))).await.map_err(failed)?;
-            let done = sqlx::query("INSERT INTO migrations (name, sum, applied_at) VALUES ($1, $2, $3)");
-            change.execute(done.bind(step.name).bind(sum).bind(now.0)).await.map_err(failed)?;
+            change.batch_execute(&text).await.map_err(failed)?;
+            let done = "INSERT INTO migrations (name, sum, applied_at) VALUES ($1, $2, $3)";
+            change.execute(done, &[&step.name, &sum, &now.0]).await.map_err(failed)?;
         }
         change.commit().await.map_err(failed)
     })

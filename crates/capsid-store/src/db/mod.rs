@@ -2,7 +2,7 @@
 
 pub(crate) mod migrate;
 pub(crate) mod operation;
-pub(crate) mod postgres;
+pub mod postgres;
 pub(crate) mod private_files;
 pub mod raw_row;
 pub mod row;

@@ -51,13 +51,56 @@ pub trait Tx {
         params: &[Param<'_>],
         visit: &mut dyn FnMut(&dyn RawRow) -> Result<()>,
     ) -> Result<()>;
-    /// Runs a query and shows its first row, if there is one. Those after it are not asked for.
+    /// Runs a query and shows its first row, if there is one. Those after it are not shown.
     fn one(
         &mut self,
         sql: &'static str,
         params: &[Param<'_>],
         visit: &mut dyn FnMut(&dyn RawRow) -> Result<()>,
     ) -> Result<()>;
+    /// Runs statements that do not need each other's results, in their order. A server gets them in one round trip.
+    fn pipeline(&mut self, statements: &mut [PipelinedStatement<'_>]) -> Result<()> {
+        for statement in statements {
+            match &mut statement.visit {
+                Some(visit) => self.each(statement.sql, statement.params, &mut **visit)?,
+                None => statement.changed = self.run(statement.sql, statement.params)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What is done with each row of a statement.
+type VisitRow<'a> = Box<dyn FnMut(&dyn RawRow) -> Result<()> + 'a>;
+
+/// A statement that travels together with others.
+pub struct PipelinedStatement<'a> {
+    pub(crate) sql: &'static str,
+    pub(crate) params: &'a [Param<'a>],
+    pub(crate) visit: Option<VisitRow<'a>>,
+    pub(crate) changed: u64,
+}
+
+impl<'a> PipelinedStatement<'a> {
+    /// A statement that changes rows.
+    pub fn run(sql: &'static str, params: &'a [Param<'a>]) -> Self {
+        Self { sql, params, visit: None, changed: 0 }
+    }
+
+    /// A query whose rows are shown in turn.
+    pub fn query<T: FromRow>(
+        sql: &'static str,
+        params: &'a [Param<'a>],
+        mut visit: impl FnMut(T) -> Result<()> + 'a,
+    ) -> Self {
+        let visit: VisitRow<'a> = Box::new(move |row| visit(T::from_row(&RowReader::new(row))?));
+        Self { sql, params, visit: Some(visit), changed: 0 }
+    }
+
+    /// How many rows it changed, once it ran.
+    pub fn changed(&self) -> u64 {
+        self.changed
+    }
 }
 
 impl dyn Tx + '_ {

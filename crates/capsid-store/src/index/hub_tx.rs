@@ -2,7 +2,7 @@
 
 use super::{Index, IndexSnapshot};
 use crate::db::raw_row::RawRow;
-use crate::db::tx::{Dialect, Param, Tx, no_index};
+use crate::db::tx::{Dialect, Param, PipelinedStatement, Tx, no_index};
 use capsid_model::problem::Result;
 use capsid_rules::evaluation::trust_policy::TrustPolicy;
 use std::sync::Arc;
@@ -52,5 +52,9 @@ impl Tx for HubTx<'_> {
         visit: &mut dyn FnMut(&dyn RawRow) -> Result<()>,
     ) -> Result<()> {
         self.tx.one(sql, params, visit)
+    }
+
+    fn pipeline(&mut self, statements: &mut [PipelinedStatement<'_>]) -> Result<()> {
+        self.tx.pipeline(statements)
     }
 }

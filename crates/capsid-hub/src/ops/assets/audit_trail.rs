@@ -50,11 +50,12 @@ pub async fn asset_audit_trail(hub: &SharedHub, id: &str) -> ApiResult<AuditTrai
     let id = id_in_path(id)?;
     let trail = hub
         .store
-        .read::<_, ApiError, _>(move |tx| {
-            let listed = list::by_id(tx, &[id])?.pop().ok_or_else(not_found)?;
-            list_changes(tx, &listed, MAX_CHANGES)
+        .find_replicated::<_, ApiError, _>(move |tx| {
+            let Some(listed) = list::by_id(tx, &[id])?.pop() else { return Ok(None) };
+            Ok(Some(list_changes(tx, &listed, MAX_CHANGES)?))
         })
-        .await?;
+        .await?
+        .ok_or_else(not_found)?;
     Ok(AuditTrailResponse { asset_id: id, count: trail.len() as i64, audit_trail: trail })
 }
 

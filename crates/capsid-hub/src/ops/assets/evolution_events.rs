@@ -74,7 +74,7 @@ pub async fn list_evolution_events(
     };
     let (mut found, total) = hub
         .store
-        .read::<_, ApiError, _>(move |tx| match &asset {
+        .read_replica::<_, ApiError, _>(move |tx| match &asset {
             Some(id) => {
                 let total = events_of_asset(tx, id, &filter, ListPosition::START, usize::MAX)?.len() as i64;
                 Ok((events_of_asset(tx, id, &filter, after, limit + 1)?, (total, false)))

@@ -99,11 +99,12 @@ pub async fn asset_lineage(
     hub.limit_reads(credentials).await?;
     let id = id_in_path(id)?;
     hub.store
-        .read::<_, ApiError, _>(move |tx| {
-            let focus = list::by_id(tx, &[id])?.pop().ok_or_else(not_found)?;
-            Ok(gather(tx, &focus)?.into_response(&focus))
+        .find_replicated::<_, ApiError, _>(move |tx| {
+            let Some(focus) = list::by_id(tx, &[id])?.pop() else { return Ok(None) };
+            Ok(Some(gather(tx, &focus)?.into_response(&focus)))
         })
-        .await
+        .await?
+        .ok_or_else(not_found)
 }
 
 /// A point before it has a place.

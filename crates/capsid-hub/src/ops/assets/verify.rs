@@ -29,7 +29,7 @@ pub async fn verify_asset(hub: &SharedHub, id: &str) -> ApiResult<VerifyAssetRes
     let id = id_in_path(id)?;
     let body = hub
         .store
-        .read::<_, ApiError, _>(move |tx| Ok(capsid_store::assets::body(tx, &id)?))
+        .find_replicated::<_, ApiError, _>(move |tx| Ok(capsid_store::assets::body(tx, &id)?))
         .await?
         .ok_or_else(not_found)?;
     let object: Object = json::read(&body, "asset")?;

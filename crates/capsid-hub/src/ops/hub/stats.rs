@@ -93,7 +93,7 @@ pub async fn show_stats(hub: &Hub) -> ApiResult<StatsResponse> {
 pub(super) async fn load_stats(hub: &Hub) -> ApiResult<HubStats> {
     let count = async {
         let (now, begun) = (hub.now(), Instant::now());
-        let stats = hub.store.read::<_, ApiError, _>(move |tx| Ok(stats::figures(tx, now)?)).await?;
+        let stats = hub.store.read_replica::<_, ApiError, _>(move |tx| Ok(stats::figures(tx, now)?)).await?;
         let keep = (stats.assets + stats.nodes > SMALL).then(|| begun.elapsed() * KEPT);
         Ok((stats, keep))
     };
@@ -167,7 +167,7 @@ pub async fn list_trending(
     let skip = cursor::skipped("trending", asked.cursor.as_deref(), asked.offset.as_deref())?;
     let (total, rows) = hub
         .store
-        .read::<_, ApiError, _>(move |tx| in_demand(tx, Time(now.0 - window_ms), (skip, limit), now))
+        .read_replica::<_, ApiError, _>(move |tx| in_demand(tx, Time(now.0 - window_ms), (skip, limit), now))
         .await?;
     let next = if total > skip + limit { cursor::after("trending", skip + limit) } else { None };
     let name = asked.window.as_deref().map(str::trim).filter(|text| !text.is_empty()).unwrap_or("7d");

@@ -65,7 +65,7 @@ pub async fn list_nodes(
     let (limit, now) = (query::limit(params.limit.as_deref(), 20, 100) as usize, hub.now());
     let (mut found, total) = hub
         .store
-        .read::<_, ApiError, _>(move |tx| {
+        .read_replica::<_, ApiError, _>(move |tx| {
             let found = node_list::list(tx, sort, after.as_ref(), limit + 1)?;
             Ok((found, node_list::total(tx)?))
         })

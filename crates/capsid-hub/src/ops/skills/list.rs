@@ -53,8 +53,10 @@ pub async fn list_skills(hub: &Hub, query: ListSkillsParams) -> ApiResult<ListSk
     let after = after.unwrap_or_default();
     let text = query.q.map(|q| q.trim().to_lowercase()).filter(|q| !q.is_empty());
     let filter = SkillFilter { node_id: query.node_id, text };
-    let mut found =
-        hub.store.read::<_, ApiError, _>(move |tx| Ok(skills::list(tx, &filter, &after, most + 1)?)).await?;
+    let mut found = hub
+        .store
+        .read_replica::<_, ApiError, _>(move |tx| Ok(skills::list(tx, &filter, &after, most + 1)?))
+        .await?;
     let more = found.len() as i64 > most;
     found.truncate(most as usize);
     let next = found.last().filter(|_| more).map(|skill| skill.skill_id.clone());

@@ -1,34 +1,60 @@
 //! A transaction in PostgreSQL.
 
-use super::{PostgresFailure, lost_or};
+use super::connection::{PostgresConnection, Request};
+use super::error::{PostgresFailure, failure, problem, unreachable_server};
 use crate::db::raw_row::RawRow;
-use crate::db::tx::{Dialect, Param, Tx};
-use capsid_model::problem::{Code, Problem, Result};
-use futures_util::TryStreamExt as _;
-use sqlx::postgres::{PgArguments, PgConnection, PgRow};
-use sqlx::{Arguments, Executor};
+use crate::db::tx::{Dialect, Param, PipelinedStatement, Tx};
+use capsid_model::problem::Result;
+use std::time::Duration;
 use tokio::runtime::Runtime;
 
-/// An open transaction.
+/// An open transaction. It begins with its first statement, and in the same round trip.
 pub struct PostgresTx<'c> {
-    connection: &'c mut PgConnection,
+    connection: &'c mut PostgresConnection,
     runtime: &'c Runtime,
+    /// How it begins, until it did.
+    begin: Option<&'static str>,
+    /// How long a statement may take.
+    limit: Option<Duration>,
     /// The first failure of the server. The transaction is void from then on.
     pub failure: Option<PostgresFailure>,
 }
 
 impl<'c> PostgresTx<'c> {
-    /// The transaction that is open on this connection.
-    pub fn new(connection: &'c mut PgConnection, runtime: &'c Runtime) -> Self {
-        Self { connection, runtime, failure: None }
+    /// A transaction on this connection, on which none is open.
+    pub fn new(
+        connection: &'c mut PostgresConnection,
+        runtime: &'c Runtime,
+        begin: &'static str,
+        limit: Option<Duration>,
+    ) -> Self {
+        Self { connection, runtime, begin: Some(begin), limit, failure: None }
     }
 
-    fn map_error<T>(&mut self, outcome: Result<T, sqlx::Error>) -> Result<T> {
-        outcome.map_err(|error| {
-            let failure = problem(&error);
-            self.failure.get_or_insert(lost_or(&error));
-            failure
-        })
+    /// Whether anything was sent.
+    pub fn has_begun(&self) -> bool {
+        self.begin.is_none()
+    }
+
+    fn send(&mut self, requests: &mut [Request<'_>]) -> Result<()> {
+        let (begin, limit) = (self.begin.take(), self.limit);
+        let sent = self.runtime.block_on(async {
+            let sending = self.connection.send(begin, requests);
+            match limit {
+                Some(limit) => tokio::time::timeout(limit, sending).await,
+                None => Ok(sending.await),
+            }
+        });
+        let Ok(sent) = sent else {
+            let late = unreachable_server("it took too long");
+            self.failure.get_or_insert_with(|| PostgresFailure::Lost(late.clone()));
+            return Err(late);
+        };
+        sent.map_err(|error| {
+            self.failure.get_or_insert_with(|| failure(&error));
+            problem(&error)
+        })?;
+        requests.iter_mut().try_for_each(|request| std::mem::replace(&mut request.refused, Ok(())))
     }
 }
 
@@ -38,9 +64,9 @@ impl Tx for PostgresTx<'_> {
     }
 
     fn run(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<u64> {
-        let query = sqlx::query_with(sql, arguments(params)?);
-        let outcome = self.runtime.block_on(self.connection.execute(query));
-        Ok(self.map_error(outcome)?.rows_affected())
+        let mut requests = [Request::new(sql, params, None)];
+        self.send(&mut requests)?;
+        Ok(requests[0].changed)
     }
 
     fn each(
@@ -49,19 +75,7 @@ impl Tx for PostgresTx<'_> {
         params: &[Param<'_>],
         visit: &mut dyn FnMut(&dyn RawRow) -> Result<()>,
     ) -> Result<()> {
-        let query = sqlx::query_with(sql, arguments(params)?);
-        let mut refused = Ok(());
-        let visited = self.runtime.block_on(async {
-            let mut rows = self.connection.fetch(query);
-            while let Some(row) = rows.try_next().await? {
-                if refused.is_ok() {
-                    refused = visit(&PostgresRow(&row));
-                }
-            }
-            Ok(())
-        });
-        self.map_error(visited)?;
-        refused
+        self.send(&mut [Request::new(sql, params, Some(visit))])
     }
 
     fn one(
@@ -70,104 +84,23 @@ impl Tx for PostgresTx<'_> {
         params: &[Param<'_>],
         visit: &mut dyn FnMut(&dyn RawRow) -> Result<()>,
     ) -> Result<()> {
-        let query = sqlx::query_with(sql, arguments(params)?);
-        let row = self.runtime.block_on(self.connection.fetch_optional(query));
-        self.map_error(row)?.map_or(Ok(()), |row| visit(&PostgresRow(&row)))
-    }
-}
-
-fn arguments(params: &[Param<'_>]) -> Result<PgArguments> {
-    let mut arguments = PgArguments::default();
-    for param in params {
-        let added = match *param {
-            Param::Int(value) => arguments.add(value),
-            Param::Real(value) => arguments.add(value),
-            Param::Text(value) => arguments.add(value),
-            Param::Blob(value) => arguments.add(value),
-            Param::Ints(values) => arguments.add(values),
-            Param::Reals(values) => arguments.add(values),
-            Param::Texts(values) => arguments.add(values),
-            Param::Blobs(values) => arguments.add(values),
-        };
-        added.map_err(|error| Problem::new(Code::Internal, format!("A value cannot be sent: {error}.")))?;
-    }
-    Ok(arguments)
-}
-
-struct PostgresRow<'r>(&'r PgRow);
-
-impl<'r> PostgresRow<'r> {
-    fn get<T>(&self, column: usize) -> Result<Option<T>>
-    where
-        T: sqlx::Decode<'r, sqlx::Postgres> + sqlx::Type<sqlx::Postgres>,
-    {
-        sqlx::Row::try_get(self.0, column).map_err(|error| problem(&error))
+        let request = Request::new(sql, params, Some(visit));
+        self.send(&mut [Request { is_first_only: true, ..request }])
     }
 
-    /// The server's name of a column's type. It gives small numbers where SQLite knows only one kind.
-    fn kind(&self, column: usize) -> &'r str {
-        let info = sqlx::Row::columns(self.0).get(column);
-        info.map_or("", |column| sqlx::TypeInfo::name(sqlx::Column::type_info(column)))
+    fn pipeline(&mut self, statements: &mut [PipelinedStatement<'_>]) -> Result<()> {
+        let mut requests: Vec<Request<'_>> = statements
+            .iter_mut()
+            .map(|statement| match &mut statement.visit {
+                Some(visit) => Request::new(statement.sql, statement.params, Some(&mut **visit)),
+                None => Request::new(statement.sql, statement.params, None),
+            })
+            .collect();
+        self.send(&mut requests)?;
+        let changed: Vec<u64> = requests.iter().map(|request| request.changed).collect();
+        for (statement, changed) in statements.iter_mut().zip(changed) {
+            statement.changed = changed;
+        }
+        Ok(())
     }
-}
-
-impl RawRow for PostgresRow<'_> {
-    fn name(&self, column: usize) -> &str {
-        sqlx::Row::columns(self.0).get(column).map_or("", sqlx::Column::name)
-    }
-    fn int(&self, column: usize) -> Result<Option<i64>> {
-        match self.kind(column) {
-            "INT4" => Ok(self.get::<i32>(column)?.map(i64::from)),
-            "BOOL" => Ok(self.get::<bool>(column)?.map(i64::from)),
-            _ => self.get(column),
-        }
-    }
-    fn real(&self, column: usize) -> Result<Option<f64>> {
-        match self.kind(column) {
-            "INT4" | "INT8" => Ok(self.int(column)?.map(|value| value as f64)),
-            _ => self.get(column),
-        }
-    }
-    fn text(&self, column: usize) -> Result<Option<&str>> {
-        self.get(column)
-    }
-    fn blob(&self, column: usize) -> Result<Option<&[u8]>> {
-        self.get(column)
-    }
-}
-
-/// What went wrong, with the code that fits it.
-pub fn problem(error: &sqlx::Error) -> Problem {
-    let state = error.as_database_error().and_then(|e| e.code()).unwrap_or_default();
-    let (code, fix) = match error {
-        sqlx::Error::Database(_) if state == "53100" => {
-            (Code::DiskFull, "Free some space on the database server; nothing that was acknowledged is lost.")
-        }
-        sqlx::Error::Database(_)
-            if state.starts_with("53") || state.starts_with("40") || state == "55P03" =>
-        {
-            (Code::StoreBusy, "Try again in a moment.")
-        }
-        sqlx::Error::Database(_) if state.starts_with("58") => {
-            (Code::IoError, "Look at the disk and the log of the database server.")
-        }
-        sqlx::Error::Database(_) if state.starts_with("XX00") && state != "XX000" => {
-            (Code::StoreDamaged, "Restore a backup of the database server.")
-        }
-        // A server that became a copy of another one, or whose operator stopped writes.
-        sqlx::Error::Database(_) if state == "25006" => {
-            (Code::StoreUnreachable, "Name the server that takes writes in the URL; try again in a moment.")
-        }
-        sqlx::Error::Database(_) if state.starts_with("28") || state == "3D000" => {
-            (Code::StoreUnreachable, "Check the user, the password and the database name in the URL.")
-        }
-        sqlx::Error::Io(_) | sqlx::Error::Tls(_) | sqlx::Error::Protocol(_) => {
-            (Code::StoreUnreachable, "Check the URL and that the server runs.")
-        }
-        sqlx::Error::Database(_) if state.starts_with("57P") => {
-            (Code::StoreUnreachable, "The server is shutting down or starting; try again in a moment.")
-        }
-        _ => (Code::Internal, "Please report this as a bug."),
-    };
-    Problem::new(code, format!("The database failed: {error}.")).fix(fix)
 }

@@ -107,6 +107,7 @@ pub(crate) fn run_hub(
     config.tls.as_ref().map(tls::acceptor).transpose()?;
     let listener = listen(&mut config)?;
     let mut database = capsid_store::StoreOptions::new(&config.data, config.database.clone());
+    database.read_database.clone_from(&config.read_database);
     database.migrate = !options.no_migrate;
     database.min_free_bytes = config.admission.min_free_bytes;
     let store = Store::open(&database, SystemClock.now())?;
