@@ -3,6 +3,9 @@
 //! A limit of `count` per window lets `count` requests through at once and then one for each `window / count` that
 //! passes. So no more than `count` pass at one moment, and no more than `count` a window in the long run.
 
+/// How many leases a window has.
+const LEASES_PER_WINDOW: u32 = 16;
+
 /// How many requests may pass in how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 pub struct RateLimit {
@@ -26,8 +29,13 @@ impl RateLimit {
         Self { count, window_ms: 3_600_000 }
     }
 
+    /// How many requests a hub takes at once where several share a limit.
+    pub fn lease_size(self) -> u32 {
+        (self.count / LEASES_PER_WINDOW).max(1)
+    }
+
     /// The time between two requests in microseconds, rounded up so that rounding never lets more through.
-    fn interval_us(self) -> i64 {
+    pub fn interval_us(self) -> i64 {
         let count = i64::from(self.count).max(1);
         let window = self.window_ms.max(0).saturating_mul(1_000);
         window / count + i64::from(window % count != 0)
@@ -43,9 +51,8 @@ pub fn check(previous: Option<i64>, now: i64, limit: RateLimit) -> Result<i64, i
     if limit.count == 0 {
         return Err(limit.window_ms.max(1));
     }
+    let (interval, furthest) = (limit.interval_us(), furthest(now, limit));
     let now = now.saturating_mul(1_000);
-    let interval = limit.interval_us();
-    let furthest = now.saturating_add(interval.saturating_mul(i64::from(limit.count)));
     let known = previous.filter(|previous| *previous <= furthest);
     let next = known.unwrap_or(now).max(now).saturating_add(interval);
     if next <= furthest {
@@ -53,6 +60,11 @@ pub fn check(previous: Option<i64>, now: i64, limit: RateLimit) -> Result<i64, i
     }
     let wait = next - furthest;
     Err((wait / 1_000 + i64::from(wait % 1_000 != 0)).max(1))
+}
+
+/// The furthest number that may be remembered at a moment, in microseconds.
+pub fn furthest(now: i64, limit: RateLimit) -> i64 {
+    now.saturating_mul(1_000).saturating_add(limit.interval_us().saturating_mul(i64::from(limit.count)))
 }
 
 /// Takes a request back that turned out not to count: the number to remember.

@@ -10,6 +10,7 @@ pub mod index_follower;
 pub mod keyed_semaphore;
 pub mod log_queue;
 pub mod password_hasher;
+pub mod rate_leases;
 pub mod rate_limiter;
 pub mod search_indexer;
 pub mod telemetry;

@@ -1,8 +1,9 @@
 //! How many requests of each caller are let in. A lone hub keeps count in memory, by ticks that setting the clock does not change; hubs that
-//! share a PostgreSQL keep it there, by its time.
+//! share a PostgreSQL keep it there, by its time, and take parts of it in advance.
 
 use crate::error::{ApiError, ApiResult, HubCode};
 use crate::runtime::hub_clock::HubClock;
+use crate::runtime::rate_leases::RateLeases;
 use crate::runtime::telemetry::Telemetry;
 use capsid_model::time::{Clock, Time};
 use capsid_rules::rate_limit::{RateLimit, check, refund};
@@ -18,6 +19,7 @@ const SWEEP_AT: usize = 100_000;
 pub struct RateLimiter {
     /// Arrival times by key; nothing when the database keeps them.
     memory: Option<Mutex<HashMap<String, i64>>>,
+    leases: RateLeases,
     clock: Arc<HubClock>,
     telemetry: Arc<Telemetry>,
 }
@@ -26,7 +28,12 @@ impl RateLimiter {
     /// Keeps count where a hub on this kind of database does.
     pub fn new(dialect: Dialect, clock: &Arc<HubClock>, telemetry: &Arc<Telemetry>) -> Self {
         let memory = (dialect == Dialect::Sqlite).then(Mutex::default);
-        Self { memory, clock: Arc::clone(clock), telemetry: Arc::clone(telemetry) }
+        Self {
+            memory,
+            leases: RateLeases::default(),
+            clock: Arc::clone(clock),
+            telemetry: Arc::clone(telemetry),
+        }
     }
 
     /// Keeps count in memory, whatever the database: for reads, which are many and must not become writes.
@@ -48,13 +55,7 @@ impl RateLimiter {
         let key = format!("{what}:{who}");
         let taken = match &self.memory {
             Some(memory) => check_in_memory(memory, key, limit, self.clock.ticks()),
-            None => {
-                store
-                    .write::<_, ApiError, _>(move |tx| {
-                        Ok(capsid_store::system::rate_limits::check(tx, &key, limit, now)?)
-                    })
-                    .await?
-            }
+            None => self.leases.admit(store, key, limit, self.clock.ticks(), now).await?,
         };
         taken.map_err(|retry_after_ms| {
             self.telemetry.refused_by(&format!("limits.{what}"));
@@ -74,6 +75,9 @@ impl RateLimiter {
                 Ok(())
             }
             None => {
+                if self.leases.give_back(&key, self.clock.ticks()).await {
+                    return Ok(());
+                }
                 store
                     .write::<_, ApiError, _>(move |tx| {
                         Ok(capsid_store::system::rate_limits::refund(tx, &key, limit)?)
