@@ -29,6 +29,13 @@ impl Scratch {
         Self::new(Some(TestPostgres::empty_database()))
     }
 
+    /// Beside a database server of the test's own.
+    pub fn at(url: &str) -> Self {
+        let mut scratch = Self::new(None);
+        scratch.place.database = Some(url.to_owned());
+        scratch
+    }
+
     fn new(database: Option<TestDatabase>) -> Self {
         let folder = capsid_testkit::disk::tempdir();
         let url = database.as_ref().map(|database| database.url.clone());

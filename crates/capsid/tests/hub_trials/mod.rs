@@ -6,6 +6,7 @@
 mod connections;
 mod curl;
 mod described;
+mod failover;
 #[cfg(target_os = "linux")]
 mod full_disk;
 mod kill;
