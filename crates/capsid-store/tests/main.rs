@@ -5,6 +5,7 @@ mod both;
 mod failing_disk;
 mod graph;
 mod graph_forget;
+mod groups;
 mod index;
 mod ledger;
 mod panics;
