@@ -23,6 +23,11 @@ pub enum Param<'a> {
     Real(Option<f64>),
     Text(Option<&'a str>),
     Blob(Option<&'a [u8]>),
+    /// Whole numbers for `unnest($1)` and `= ANY($1)`. PostgreSQL alone has arrays; SQLite takes one row at a time.
+    Ints(&'a [Option<i64>]),
+    Reals(&'a [Option<f64>]),
+    Texts(&'a [Option<&'a str>]),
+    Blobs(&'a [Option<&'a [u8]>]),
 }
 
 /// An open transaction. What an operation did is kept when it returns `Ok`, and undone as a whole when it does not.
@@ -146,4 +151,12 @@ from! {
     &'a Vec<u8> => Blob, |value| Some(value);
     &'a [u8; 32] => Blob, |value| Some(value);
     Option<&'a [u8]> => Blob, |value| value;
+    &'a [Option<i64>] => Ints, |values| values;
+    &'a Vec<Option<i64>> => Ints, |values| values;
+    &'a [Option<f64>] => Reals, |values| values;
+    &'a Vec<Option<f64>> => Reals, |values| values;
+    &'a [Option<&'a str>] => Texts, |values| values;
+    &'a Vec<Option<&'a str>> => Texts, |values| values;
+    &'a [Option<&'a [u8]>] => Blobs, |values| values;
+    &'a Vec<Option<&'a [u8]>> => Blobs, |values| values;
 }

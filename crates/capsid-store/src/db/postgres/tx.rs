@@ -84,6 +84,10 @@ fn arguments(params: &[Param<'_>]) -> Result<PgArguments> {
             Param::Real(value) => arguments.add(value),
             Param::Text(value) => arguments.add(value),
             Param::Blob(value) => arguments.add(value),
+            Param::Ints(values) => arguments.add(values),
+            Param::Reals(values) => arguments.add(values),
+            Param::Texts(values) => arguments.add(values),
+            Param::Blobs(values) => arguments.add(values),
         };
         added.map_err(|error| Problem::new(Code::Internal, format!("A value cannot be sent: {error}.")))?;
     }

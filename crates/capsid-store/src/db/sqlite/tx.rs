@@ -111,6 +111,9 @@ impl rusqlite::ToSql for Param<'_> {
             Param::Int(None) | Param::Real(None) | Param::Text(None) | Param::Blob(None) => {
                 ToSqlOutput::Owned(Value::Null)
             }
+            Param::Ints(_) | Param::Reals(_) | Param::Texts(_) | Param::Blobs(_) => {
+                return Err(rusqlite::Error::ToSqlConversionFailure("SQLite has no arrays".into()));
+            }
         })
     }
 }
