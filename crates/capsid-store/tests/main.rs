@@ -9,6 +9,7 @@ mod groups;
 mod index;
 mod ledger;
 mod panics;
+mod responses;
 mod search_speed;
 mod statements;
 mod strict;
