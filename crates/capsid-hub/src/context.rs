@@ -19,7 +19,13 @@ impl OperationContext {
     /// others, which changed something meanwhile.
     #[must_use]
     pub fn begin(&self) -> Self {
-        Self { now: self.clock.now(), ..self.clone() }
+        self.at(self.clock.now())
+    }
+
+    /// The same at a moment.
+    #[must_use]
+    pub fn at(&self, now: Time) -> Self {
+        Self { now, ..self.clone() }
     }
 }
 

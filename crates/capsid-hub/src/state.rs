@@ -12,7 +12,9 @@ use crate::runtime::hub_clock::HubClock;
 use crate::runtime::hub_keys::HubKeys;
 use crate::runtime::index_follower::IndexFollower;
 use crate::runtime::keyed_semaphore::KeyedSemaphore;
+use crate::runtime::node_lookup::NodeLookup;
 use crate::runtime::password_hasher::PasswordHasher;
+use crate::runtime::publish_queue::PublishQueue;
 use crate::runtime::rate_limiter::RateLimiter;
 use crate::runtime::search_indexer::SearchIndexer;
 use crate::runtime::telemetry::Telemetry;
@@ -44,6 +46,10 @@ pub struct Hub {
     pub usage: UsageCounter,
     /// Brings new assets into the search.
     pub indexer: SearchIndexer,
+    /// Finds the nodes that requests come from.
+    pub nodes: NodeLookup,
+    /// Stores publishes that wait together.
+    pub publishes: PublishQueue,
     /// Brings what was written into the index.
     pub index: IndexFollower,
     /// Finds what says the same in other words, where there is an endpoint for it.
@@ -129,6 +135,8 @@ impl Hub {
             waiting: KeyedSemaphore::default(),
             usage: UsageCounter::new(Arc::clone(&store), shared_clock, config.rewards()),
             indexer: SearchIndexer::new(Arc::clone(&store)),
+            nodes: NodeLookup::new(Arc::clone(&store)),
+            publishes: PublishQueue::new(Arc::clone(&store), Arc::clone(&clock)),
             index: IndexFollower::new(Arc::clone(&store), Arc::clone(&clock))?,
             embedder,
             health: HealthCache::default(),

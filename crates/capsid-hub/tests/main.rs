@@ -42,6 +42,7 @@ mod operation;
 mod pages;
 mod property;
 mod publish;
+mod publish_batch;
 mod relevance;
 mod samples;
 mod search;

@@ -5,12 +5,14 @@ mod both;
 mod failing_disk;
 mod graph;
 mod graph_forget;
+mod groups;
 mod index;
 mod ledger;
 mod panics;
 mod pipeline;
 #[cfg(unix)]
 mod replica;
+mod responses;
 mod search_speed;
 mod statements;
 mod strict;

@@ -333,9 +333,9 @@ fn texts() -> Vec<(String, String)> {
     found
 }
 
-/// Only this database has the table.
+/// Only this database has the table, or lists as values.
 fn dialect_of(text: &str) -> Option<Dialect> {
-    text.contains("FROM found f").then_some(Dialect::Postgres)
+    (text.contains("FROM found f") || text.contains("= ANY($")).then_some(Dialect::Postgres)
 }
 
 fn prepare(tx: &mut dyn Tx, number: usize, text: &str) -> Result<()> {

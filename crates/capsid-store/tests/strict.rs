@@ -73,7 +73,7 @@ fn filled(folder: &std::path::Path) -> Store {
         };
         accounts::create(tx, &user, "operator", NOW)?;
         ROWS.iter().try_for_each(|sql| tx.run(sql, &[]).map(|_| ()))?;
-        responses::save_response(tx, &message(), 200, "{}", NOW)
+        responses::save_response(tx, &message(), 200, &responses::StoredResponse::Body("{}".to_owned()), NOW)
     };
     assert!(store.write_now(fill).unwrap());
     store
@@ -151,7 +151,7 @@ fn stored_json_that_cannot_be_read_is_no_empty_list() {
 
 #[test]
 fn a_stored_answer_with_an_impossible_status_cannot_be_read() {
-    is_damage("UPDATE messages SET status = 70000", ["status", "70000"], |tx| {
+    is_damage("UPDATE responses SET status = 70000", ["status", "70000"], |tx| {
         responses::find_response(tx, &message(), NOW).map(drop)
     });
 }

@@ -6,10 +6,12 @@ use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::envelope::JsonReply;
 use crate::state::SharedHub;
 use axum::response::{IntoResponse, Response};
+use capsid_model::problem::{Code, Problem};
+use capsid_model::time::Time;
 use capsid_store::db::tx::Tx;
 use capsid_store::nodes::NodeRow;
 use capsid_store::system::responses;
-use capsid_store::system::responses::MessageLookup;
+use capsid_store::system::responses::{MessageKey, MessageLookup, StoredResponse};
 use serde::Serialize;
 
 /// What became of a message.
@@ -40,22 +42,6 @@ pub async fn run_idempotent<T, F>(
     message: &Message<'_>,
     endpoint: &'static str,
     message_type: &'static str,
-    op: F,
-) -> ApiResult<Idempotent<T>>
-where
-    T: Serialize + Send + 'static,
-    F: FnMut(&mut dyn Tx, &OperationContext, &NodeRow) -> ApiResult<T> + Send + 'static,
-{
-    run_idempotent_with(hub, message, endpoint, message_type, |_| 200, op).await
-}
-
-/// The same for an operation whose response may have another status than 200.
-pub async fn run_idempotent_with<T, F>(
-    hub: &SharedHub,
-    message: &Message<'_>,
-    endpoint: &'static str,
-    message_type: &'static str,
-    status: fn(&T) -> u16,
     mut op: F,
 ) -> ApiResult<Idempotent<T>>
 where
@@ -68,19 +54,34 @@ where
         .write(move |tx| {
             let context = context.begin();
             let node = sender.lock_or_register(tx, &context)?;
-            match responses::find_response(tx, &key, context.now)? {
-                MessageLookup::Answered { status, answer } => {
-                    return Ok(Idempotent::Stored(JsonReply { status, body: answer }));
+            match find_stored(tx, &key, context.now)? {
+                Some((status, StoredResponse::Body(body))) => {
+                    return Ok(Idempotent::Stored(JsonReply { status, body }));
                 }
-                MessageLookup::Other => return Err(used_before()),
-                MessageLookup::New => {}
+                Some((_, StoredResponse::Facts(_))) => return Err(unknown_form()),
+                None => {}
             }
             let response = op(tx, &context, &node)?;
-            let reply = JsonReply { status: status(&response), body: envelope.render(&response)? };
-            responses::save_response(tx, &key, reply.status, &reply.body, context.now)?;
+            let reply = JsonReply::ok(envelope.render(&response)?);
+            let stored = StoredResponse::Body(reply.body.clone());
+            responses::save_response(tx, &key, reply.status, &stored, context.now)?;
             Ok(Idempotent::Fresh { response, reply })
         })
         .await
+}
+
+/// What is kept as the response to a message, with its status; nothing where the message is new. An id that was used for
+/// another body is refused.
+pub fn find_stored(tx: &mut dyn Tx, key: &MessageKey, now: Time) -> ApiResult<Option<(u16, StoredResponse)>> {
+    match responses::find_response(tx, key, now)? {
+        MessageLookup::New => Ok(None),
+        MessageLookup::Answered { status, response } => Ok(Some((status, response))),
+        MessageLookup::Other => Err(used_before()),
+    }
+}
+
+fn unknown_form() -> ApiError {
+    Problem::new(Code::StoreDamaged, "A stored response has a form that its endpoint does not know.").into()
 }
 
 fn used_before() -> ApiError {

@@ -40,7 +40,16 @@ impl Sender {
     /// Authenticates in a read, before the request is counted: whoever may not speak for a node cannot use up what it
     /// may send. Gives the node; nothing where the hub has not heard of it.
     pub async fn verify(&self, hub: &Hub) -> ApiResult<Option<NodeRow>> {
-        self.read(hub, |_, node| Ok(node.cloned())).await
+        let Some(node) = hub.nodes.find(&self.id).await? else { return Ok(None) };
+        let context = hub.context();
+        if may_act(self.facts(&context, &node)).is_err() {
+            // It may come from the account that owns the node.
+            return self.read(hub, |_, node| Ok(node.cloned())).await;
+        }
+        if self.credentials.is_use_to_note(&node, context.now) {
+            self.note_secret_use(hub).await?;
+        }
+        Ok(Some(node))
     }
 
     /// Runs a read in the name of the node. An unknown node may read, and is not made. Showing the right secret binds
@@ -172,28 +181,55 @@ impl Sender {
     }
 
     fn act(&self, tx: &mut dyn Tx, context: &OperationContext, mut node: NodeRow) -> ApiResult<NodeRow> {
-        match self.check(tx, context, &node)? {
-            Permission::Secret(_) => {
-                self.note_use(tx, &node, context.now)?;
-                if self.credentials.is_first_use(&node) {
-                    node.presented_at = Some(context.now.0);
-                }
-                if node.issued_network.is_none() && node.is_from_network(&self.credentials.network) {
-                    nodes::set_network(tx, &self.id, &self.credentials.network)?;
-                }
-            }
+        let permission = self.check(tx, context, &node)?;
+        refuse_banned(tx, &node)?;
+        match permission {
+            Permission::Secret(_) => self.note_contact(tx, context, &mut node)?,
             Permission::Owner => {
                 if let Some(key) = &self.credentials.api_key {
                     api_keys::used(tx, key, context.now)?;
                 }
+                self.touch(tx, context, &mut node)?;
             }
         }
-        refuse_banned(tx, &node)?;
-        // To the half minute is exact enough, and spares most requests a write.
+        Ok(node)
+    }
+
+    /// Whether the request may act for a node by what it shows of the node's secret, as far as the node's row tells.
+    pub fn is_admitted(&self, context: &OperationContext, node: &NodeRow) -> bool {
+        node.status != "banned" && may_act(self.facts(context, node)).is_ok()
+    }
+
+    /// Notes that a node whose secret allows the request was heard of, in the database and in its row.
+    pub fn note_contact(
+        &self,
+        tx: &mut dyn Tx,
+        context: &OperationContext,
+        node: &mut NodeRow,
+    ) -> ApiResult<()> {
+        let now = context.now;
+        self.note_use(tx, node, now)?;
+        if self.credentials.is_first_use(node) {
+            node.presented_at = Some(now.0);
+        }
+        if self.credentials.is_use_to_note(node, now) {
+            (node.last_secret_at, node.recovery_at) = (Some(now.0), None);
+        }
+        let network = &self.credentials.network;
+        if node.issued_network.is_none() && node.is_from_network(network) {
+            nodes::set_network(tx, &self.id, network)?;
+            node.issued_network = Some(network.as_str().to_owned());
+        }
+        self.touch(tx, context, node)
+    }
+
+    /// To the half minute is exact enough, and spares most requests a write.
+    fn touch(&self, tx: &mut dyn Tx, context: &OperationContext, node: &mut NodeRow) -> ApiResult<()> {
         if context.now.0 - node.last_seen_at >= SEEN_EVERY_MS {
             nodes::touch(tx, &self.id, context.now)?;
+            node.last_seen_at = context.now.0;
         }
-        Ok(node)
+        Ok(())
     }
 
     /// Decides whether the request may speak for the node. Only reads.

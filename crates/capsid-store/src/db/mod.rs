@@ -6,6 +6,7 @@ pub mod postgres;
 pub(crate) mod private_files;
 pub mod raw_row;
 pub mod row;
+pub(crate) mod row_batch;
 pub(crate) mod sqlite;
 pub(crate) mod tables;
 pub mod tx;

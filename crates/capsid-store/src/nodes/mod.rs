@@ -5,6 +5,7 @@ pub mod names;
 pub mod reputation_days;
 
 use crate::db::row::{row, select};
+use crate::db::row_batch::{RowBatch, RowsSql};
 use crate::db::tx::Tx;
 use crate::ledger::{self, MINT, Transfer};
 use crate::params;
@@ -15,6 +16,7 @@ use capsid_rules::identity::display_name::DisplayName;
 use capsid_rules::identity::network::Network;
 use capsid_rules::identity::secrets::{PresentedSecret, SecretStage, SecretState, secret_stage};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
 use subtle::ConstantTimeEq;
 
 row! {
@@ -121,6 +123,23 @@ impl NodeRow {
 /// Finds a node.
 pub fn get(tx: &mut dyn Tx, node_id: &str) -> Result<Option<NodeRow>> {
     tx.query_first(select!(NodeRow, "FROM nodes WHERE node_id = $1"), params![node_id])
+}
+
+const FIND_ALL: RowsSql = RowsSql {
+    sqlite: select!(NodeRow, "FROM nodes WHERE node_id = $1"),
+    postgres: select!(NodeRow, "FROM nodes WHERE node_id = ANY($1)"),
+};
+
+/// Finds those of many nodes that there are.
+pub fn find_all(tx: &mut dyn Tx, node_ids: &[String]) -> Result<Vec<NodeRow>> {
+    let mut rows = RowBatch::default();
+    node_ids.iter().collect::<BTreeSet<_>>().into_iter().for_each(|id| rows.push(params![id]));
+    let mut found = Vec::new();
+    rows.query_each(tx, FIND_ALL, |row| {
+        found.push(row);
+        Ok(())
+    })?;
+    Ok(found)
 }
 
 /// Finds a node and keeps others from changing it meanwhile.

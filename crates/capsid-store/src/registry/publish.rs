@@ -1,8 +1,10 @@
 //! Publishing: a gene and a capsule together, perhaps with the event that tells how they came about.
 
+use super::sketches::{self, NewSketch};
 use crate::assets::id::AssetId;
 use crate::assets::new::NewAsset;
 use crate::audit::{self, AuditChange};
+use crate::db::row_batch::{RowBatch, RowsSql, insert_rows};
 use crate::db::tx::Tx;
 use crate::evaluation::{penalties, scoring};
 use crate::nodes::NodeRow;
@@ -10,8 +12,8 @@ use crate::{graph, params};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::assets::safety::SCAN_VERSION;
-use capsid_rules::assets::similarity::{SimilarityVerdict, TextSketch, judge};
-use capsid_rules::evaluation::gdi::hundredths;
+use capsid_rules::assets::similarity::{SimilarityVerdict, TextSketch};
+use capsid_rules::evaluation::gdi::{Gdi, hundredths};
 use capsid_rules::lifecycle::{AssetStatus, AssetType};
 
 /// Why a bundle waits that has a warning and comes from somebody nobody knows.
@@ -36,6 +38,14 @@ pub struct NewBundle {
     pub receipt_id: String,
 }
 
+impl NewBundle {
+    /// How many bytes its assets have.
+    pub fn bytes(&self) -> i64 {
+        let assets = [Some(&self.gene), Some(&self.capsule), self.event.as_ref()];
+        assets.into_iter().flatten().map(|asset| asset.body.len() as i64).sum()
+    }
+}
+
 /// An asset of a bundle as it now stands.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PublishedAsset {
@@ -46,6 +56,87 @@ pub struct PublishedAsset {
     pub gdi: i64,
     /// The score's mean track and its four dimensions.
     pub parts: [f64; 5],
+}
+
+impl PublishedAsset {
+    /// An asset that enters with its first score.
+    pub(super) fn new(asset: &NewAsset, status: AssetStatus, gdi: &Gdi) -> Self {
+        Self {
+            asset_id: asset.asset_id,
+            asset_type: asset.asset_type,
+            status,
+            gdi: hundredths(gdi.score),
+            parts: [gdi.mean, gdi.intrinsic, gdi.usage, gdi.social, gdi.freshness],
+        }
+    }
+}
+
+/// A row of `assets` that is about to be added.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct NewAssetRow<'a> {
+    pub asset: &'a NewAsset,
+    pub gdi: &'a Gdi,
+    pub node_id: &'a str,
+    pub bundle_id: &'a str,
+    pub status: AssetStatus,
+    pub reason: Option<&'a str>,
+    pub similar_to: &'a Option<AssetId>,
+}
+
+/// Adds assets, unless they are there.
+pub(super) const INSERT_ASSETS: RowsSql = insert_rows!(
+    "assets",
+    "asset_id, asset_type, status, node_id, bundle_id, created_at, last_activity_at, scored_at, scan_at, local_id,
+     category, chain_id, confidence, success_streak, blast_files, blast_lines, triggers, summary_chars, has_event,
+     anti_pattern, proof, safety, similar_to, gdi, gdi_mean, gdi_intrinsic, gdi_usage, gdi_social, gdi_freshness, card,
+     body, meaning, environment, scan_version, scan_verdict",
+    "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25,
+     $26, $27, $28, $29, $30, $31, $32, $33, $34, $35"
+);
+
+impl<'a> NewAssetRow<'a> {
+    /// The values of [`INSERT_ASSETS`].
+    pub(super) fn push_to(&self, rows: &mut RowBatch<'a>, now: Time) {
+        let Self { asset, gdi, .. } = *self;
+        let traits = &asset.traits;
+        rows.push(params![
+            &asset.asset_id,
+            asset.asset_type.as_str(),
+            self.status.as_str(),
+            self.node_id,
+            self.bundle_id,
+            now,
+            now,
+            now,
+            now,
+            &traits.local_id,
+            &traits.category,
+            &traits.chain_id,
+            traits.confidence,
+            traits.success_streak,
+            traits.blast_files,
+            traits.blast_lines,
+            traits.triggers,
+            traits.summary_chars,
+            traits.has_event,
+            traits.anti_pattern,
+            traits.proof.as_str(),
+            self.reason,
+            self.similar_to,
+            hundredths(gdi.score),
+            gdi.mean,
+            gdi.intrinsic,
+            gdi.usage,
+            gdi.social,
+            gdi.freshness,
+            &asset.card,
+            &asset.body,
+            &asset.meaning,
+            &asset.environment,
+            SCAN_VERSION,
+            asset.scanned.as_str()
+        ]);
+    }
 }
 
 /// What became of a bundle.
@@ -87,7 +178,7 @@ pub fn publish(tx: &mut dyn Tx, node: &NodeRow, bundle: &NewBundle, now: Time) -
         return Ok(PublishOutcome::Revoked(*gene));
     }
     let similar = match bundle.status {
-        AssetStatus::Candidate => most_similar(tx, &node.node_id, bundle)?,
+        AssetStatus::Candidate => sketches::most_similar(tx, &node.node_id, bundle)?,
         _ => None,
     };
     let held = similar.as_ref().is_some_and(|(_, _, verdict)| *verdict == SimilarityVerdict::Quarantine);
@@ -107,7 +198,7 @@ pub fn publish(tx: &mut dyn Tx, node: &NodeRow, bundle: &NewBundle, now: Time) -
     let assets = add_others(tx, node, bundle, &entry, capsule, now)?;
     link(tx, &node.node_id, bundle, now)?;
     if entry.status == AssetStatus::Candidate {
-        insert_sketch(tx, &node.node_id, bundle)?;
+        sketches::insert_sketches(tx, &[NewSketch { node_id: &node.node_id, bundle }])?;
     }
     tx.run(
         "UPDATE nodes SET total_published = total_published + 1, total_rejected = total_rejected + $2 WHERE node_id = $1",
@@ -155,7 +246,7 @@ fn find_existing(
 }
 
 /// How an asset enters, and why.
-struct InitialStatus {
+pub(super) struct InitialStatus {
     status: AssetStatus,
     reason: Option<String>,
 }
@@ -231,49 +322,20 @@ fn add(
 ) -> Result<(PublishedAsset, bool)> {
     let (status, reason) = (entry.status, entry.reason.as_deref());
     let reputation = scoring::publisher_reputation(tx, &node.node_id)?;
-    let (traits, gdi) = (&asset.traits, asset.score(reputation, &tx.trust().belief));
-    let added = tx.run(
-        "INSERT INTO assets (asset_id, asset_type, status, node_id, bundle_id, created_at, last_activity_at, local_id,
-            category, chain_id, confidence, success_streak, blast_files, blast_lines, triggers, summary_chars,
-            has_event, anti_pattern, proof, safety, similar_to, gdi, gdi_mean, gdi_intrinsic, gdi_usage, gdi_social,
-            gdi_freshness, scored_at, card, body, meaning, environment, scan_at, scan_version, scan_verdict)
-         VALUES ($1, $2, $3, $4, $5, $6, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
-            $22, $23, $24, $25, $26, $6, $27, $28, $29, $30, $6, $31, $32) ON CONFLICT (asset_id) DO NOTHING",
-        params![
-            &asset.asset_id,
-            asset.asset_type.as_str(),
-            status.as_str(),
-            &node.node_id,
-            &bundle.bundle_id,
-            now,
-            &traits.local_id,
-            &traits.category,
-            &traits.chain_id,
-            traits.confidence,
-            traits.success_streak,
-            traits.blast_files,
-            traits.blast_lines,
-            traits.triggers,
-            traits.summary_chars,
-            traits.has_event,
-            traits.anti_pattern,
-            traits.proof.as_str(),
-            reason,
-            &similar_to,
-            hundredths(gdi.score),
-            gdi.mean,
-            gdi.intrinsic,
-            gdi.usage,
-            gdi.social,
-            gdi.freshness,
-            &asset.card,
-            &asset.body,
-            &asset.meaning,
-            &asset.environment,
-            SCAN_VERSION,
-            asset.scanned.as_str()
-        ],
-    )? == 1;
+    let gdi = asset.score(reputation, &tx.trust().belief);
+    let published = PublishedAsset::new(asset, status, &gdi);
+    let row = NewAssetRow {
+        asset,
+        gdi: &gdi,
+        node_id: &node.node_id,
+        bundle_id: &bundle.bundle_id,
+        status,
+        reason,
+        similar_to: &similar_to,
+    };
+    let mut rows = RowBatch::default();
+    row.push_to(&mut rows, now);
+    let added = rows.run(tx, INSERT_ASSETS)? == 1;
     if !added {
         reassign_gene(tx, node, bundle, asset, entry, now)?;
         return Ok((load_published(tx, asset)?, false));
@@ -282,13 +344,6 @@ fn add(
     if status != AssetStatus::Candidate {
         audit_publish(tx, asset, None, entry, now)?;
     }
-    let published = PublishedAsset {
-        asset_id: asset.asset_id,
-        asset_type: asset.asset_type,
-        status,
-        gdi: hundredths(gdi.score),
-        parts: [gdi.mean, gdi.intrinsic, gdi.usage, gdi.social, gdi.freshness],
-    };
     Ok((published, true))
 }
 
@@ -351,49 +406,4 @@ fn load_published(tx: &mut dyn Tx, asset: &NewAsset) -> Result<PublishedAsset> {
         gdi,
         parts: [mean, intrinsic, usage, social, freshness],
     })
-}
-
-/// The keys under which a capsule is remembered. Each costs a page of the disk for every publish, so there are few: two
-/// texts that are 0.95 alike practically always share one, and two that are 0.8 alike in nine of ten cases.
-fn bands(bundle: &NewBundle) -> [i64; 4] {
-    let bands = bundle.sketch.bands();
-    std::array::from_fn(|n| bands.get(n).copied().unwrap_or_default())
-}
-
-/// The known capsule that this one is most like, if that is worth a warning.
-fn most_similar(
-    tx: &mut dyn Tx,
-    node_id: &str,
-    bundle: &NewBundle,
-) -> Result<Option<(AssetId, f64, SimilarityVerdict)>> {
-    let [a, b, c, d] = bands(bundle);
-    let known = tx.query_all::<(AssetId, String, Vec<u8>)>(
-        "SELECT s.asset_id, s.node_id, s.sketch FROM (
-            SELECT band, sketch FROM sketch_bands WHERE band IN ($1, $2, $3, $4)
-            ORDER BY band, sketch LIMIT 64) b JOIN sketches s ON s.seq = b.sketch
-         JOIN assets a ON a.asset_id = s.asset_id WHERE a.status NOT IN ('revoked', 'rejected')",
-        params![a, b, c, d],
-    )?;
-    let shingles = bundle.sketch.shingles();
-    let judged = known.into_iter().filter_map(|(id, publisher, sketch)| {
-        let likeness = bundle.sketch.estimate(&TextSketch::from_bytes(&sketch)?);
-        let verdict = judge(likeness, publisher == node_id, shingles);
-        (verdict != SimilarityVerdict::Fresh).then_some((id, likeness, verdict))
-    });
-    Ok(judged.max_by(|a, b| a.2.cmp(&b.2).then(a.1.total_cmp(&b.1)).then(b.0.cmp(&a.0))))
-}
-
-/// Remembers what a capsule says, so that near duplicates of it are found.
-fn insert_sketch(tx: &mut dyn Tx, node_id: &str, bundle: &NewBundle) -> Result<()> {
-    let seq = tx.query_one::<i64>(
-        "INSERT INTO sketches (asset_id, node_id, sketch) VALUES ($1, $2, $3) RETURNING seq",
-        params![&bundle.capsule.asset_id, node_id, &bundle.sketch.to_bytes()],
-    )?;
-    let [a, b, c, d] = bands(bundle);
-    tx.run(
-        "INSERT INTO sketch_bands (band, sketch) VALUES ($1, $5), ($2, $5), ($3, $5), ($4, $5)
-         ON CONFLICT DO NOTHING",
-        params![a, b, c, d, seq],
-    )?;
-    Ok(())
 }

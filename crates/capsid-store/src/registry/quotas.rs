@@ -44,12 +44,20 @@ pub fn check(
         params![owner, day],
     )?;
     let until = (day + 1) * DAY_MS;
-    let exceeded = |what, limit: Option<i64>, used: i64, more: i64| {
-        let limit = limit.filter(|limit| used.saturating_add(more) > *limit)?;
-        Some(QuotaExceeded { what, limit, used, until })
-    };
-    Ok(exceeded("bytes", quota.bytes, had_bytes, bytes)
-        .or_else(|| exceeded("bundles", quota.bundles, had_bundles, 1)))
+    let exceeded = quota.exceeded((had_bytes, had_bundles), bytes);
+    Ok(exceeded.map(|(what, limit, used)| QuotaExceeded { what, limit, used, until }))
+}
+
+impl PublishQuota {
+    /// The limit that one more bundle would exceed, after so many bytes and bundles: its name, the limit, and what is used
+    /// of it.
+    pub(super) fn exceeded(&self, used: (i64, i64), bytes: i64) -> Option<(&'static str, i64, i64)> {
+        let exceeded = |what, limit: Option<i64>, used: i64, more: i64| {
+            let limit = limit.filter(|limit| used.saturating_add(more) > *limit)?;
+            Some((what, limit, used))
+        };
+        exceeded("bytes", self.bytes, used.0, bytes).or_else(|| exceeded("bundles", self.bundles, used.1, 1))
+    }
 }
 
 /// Counts a bundle that was stored.

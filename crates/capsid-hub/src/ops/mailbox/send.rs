@@ -10,7 +10,7 @@ use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::json;
 use crate::http::validate;
 use crate::ops::assets::bundle::PublishRequest;
-use crate::ops::assets::publish::{CheckedPublication, publish_in};
+use crate::ops::assets::publish::{CheckedPublication, publish_and_respond};
 use crate::ops::tasks::{self, claim, complete, deadline_or};
 use crate::ops::workers::register::{domains_or, subscribe_worker_in};
 use crate::state::SharedHub;
@@ -136,7 +136,7 @@ impl MailboxBatch<'_> {
         }
         let outcome = self
             .run_idempotent_as_node(message, move |tx, context, node| {
-                publish_in(tx, context, node, &publication)
+                publish_and_respond(tx, context, node, &publication)
             })
             .await;
         hub.indexer.published();

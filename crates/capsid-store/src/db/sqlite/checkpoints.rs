@@ -10,8 +10,8 @@ use std::time::Duration;
 
 /// How often the log is looked at.
 const EVERY: Duration = Duration::from_millis(250);
-/// How many pages may wait in the log: 64 MB. A page that changes often is brought over once for all its changes.
-const PAGES: i64 = 16_000;
+/// How many pages may wait in the log: 64 MB of 8 KB each. A page that changes often is brought over once for all its changes.
+const PAGES: i64 = 8_000;
 
 /// The thread. It ends when this is dropped.
 pub struct Checkpoints {

@@ -6,10 +6,18 @@ use crate::db::tx::Tx;
 use capsid_model::problem::{Code, Problem, Result};
 use rusqlite::OpenFlags;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 // Earlier versions can corrupt a file in WAL mode when two connections checkpoint at once.
 const _: () = assert!(rusqlite::ffi::SQLITE_VERSION_NUMBER >= 3_051_003);
+
+/// How a group of writes ended that ran without savepoints.
+enum Attempt {
+    /// All were answered; the commit took this long.
+    Ended(Duration),
+    /// One of them failed after it changed something. Nothing is kept, and these are to be run again.
+    Undone(Vec<Box<dyn ErasedOperation>>),
+}
 
 /// A connection with the statements it has prepared.
 pub struct SqliteConnection {
@@ -46,32 +54,95 @@ impl SqliteConnection {
         Self { inner, statements: StatementCache::default(), failed: None }
     }
 
-    /// Runs a group of writes and commits them at once.
-    pub fn write_group(&mut self, group: Vec<Box<dyn ErasedOperation>>) {
+    /// Runs a group of writes and commits them at once. Tells how long the commit took.
+    ///
+    /// They run without savepoints, which make SQLite copy each page before it changes. Where one of them fails after it
+    /// changed something, all are undone and run again, each in a savepoint of its own.
+    pub fn write_group(&mut self, group: Vec<Box<dyn ErasedOperation>>) -> Duration {
         if let Some(problem) = &self.failed {
-            group.into_iter().for_each(|task| task.finish(Err(problem.clone())));
-            return;
+            finish_all(group, &Err(problem.clone()));
+            return Duration::ZERO;
         }
+        match self.run_together(group) {
+            Attempt::Ended(took) => took,
+            Attempt::Undone(group) => self.run_apart(group),
+        }
+    }
+
+    /// Runs a group without savepoints.
+    fn run_together(&mut self, group: Vec<Box<dyn ErasedOperation>>) -> Attempt {
         if let Err(problem) = self.control("BEGIN IMMEDIATE") {
-            group.into_iter().for_each(|task| task.finish(Err(problem.clone())));
-            return;
+            finish_all(group, &Err(problem));
+            return Attempt::Ended(Duration::ZERO);
         }
         let mut done = Vec::with_capacity(group.len());
-        let mut undone = None;
-        for task in group {
-            match &undone {
-                Some(problem) => task.finish(Err(Problem::clone(problem))),
-                None => {
-                    done.extend(self.run_in_savepoint(task));
-                    undone = self.undone();
-                }
+        let mut group = group.into_iter();
+        while let Some(mut task) = group.next() {
+            let before = self.inner.total_changes();
+            let commits = task.run(&mut SqliteTx::new(&self.inner, &mut self.statements));
+            if let Some(problem) = self.undone() {
+                task.finish(Err(problem.clone()));
+                done.extend(group);
+                self.fail_writes(&problem);
+                finish_all(done, &Err(problem));
+                return Attempt::Ended(Duration::ZERO);
+            }
+            let has_changed = self.inner.total_changes() != before;
+            if !commits && !has_changed {
+                task.finish(Ok(()));
+                continue;
+            }
+            done.push(task);
+            if !commits || (has_changed && self.uneven_ledger().is_some()) {
+                done.extend(group);
+                return self.undo(done);
             }
         }
-        let committed = undone.map_or_else(|| self.control("COMMIT"), Err);
+        Attempt::Ended(self.commit(done))
+    }
+
+    /// Undoes a group that is to be run again.
+    fn undo(&mut self, group: Vec<Box<dyn ErasedOperation>>) -> Attempt {
+        match self.control("ROLLBACK") {
+            Ok(()) => Attempt::Undone(group),
+            Err(problem) => {
+                self.fail_writes(&problem);
+                finish_all(group, &Err(problem));
+                Attempt::Ended(Duration::ZERO)
+            }
+        }
+    }
+
+    /// Runs a group with a savepoint for each write, so that one that fails undoes only itself.
+    fn run_apart(&mut self, group: Vec<Box<dyn ErasedOperation>>) -> Duration {
+        if let Err(problem) = self.control("BEGIN IMMEDIATE") {
+            finish_all(group, &Err(problem));
+            return Duration::ZERO;
+        }
+        let mut done = Vec::with_capacity(group.len());
+        let mut group = group.into_iter();
+        while let Some(task) = group.next() {
+            done.extend(self.run_in_savepoint(task));
+            if let Some(problem) = self.undone() {
+                done.extend(group);
+                self.fail_writes(&problem);
+                finish_all(done, &Err(problem));
+                return Duration::ZERO;
+            }
+        }
+        self.commit(done)
+    }
+
+    /// Commits a group and answers whoever waits for it. Tells how long that took.
+    fn commit(&mut self, group: Vec<Box<dyn ErasedOperation>>) -> Duration {
+        let began = Instant::now();
+        let committed = self.control("COMMIT");
+        let took = began.elapsed();
         if let Err(problem) = &committed {
             self.fail_writes(problem);
         }
-        done.into_iter().for_each(|task| task.finish(committed.clone()));
+        finish_all(group, &committed);
+        took
     }
 
     /// Why SQLite ended the transaction by itself, if it did: a full disk in the midst of a statement undoes everything,
@@ -191,13 +262,19 @@ impl SqliteConnection {
     }
 }
 
+/// Answers whoever waits for these writes.
+fn finish_all(group: Vec<Box<dyn ErasedOperation>>, committed: &Result<()>) {
+    group.into_iter().for_each(|task| task.finish(committed.clone()));
+}
+
 /// A connection that may change the schema.
 pub fn open_for_migration(path: &Path) -> Result<rusqlite::Connection> {
     let inner = rusqlite::Connection::open(path).map_err(|e| problem(&e))?;
     set(
         &inner,
-        "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
-         PRAGMA busy_timeout = 5000; PRAGMA cache_size = -64000; PRAGMA wal_autocheckpoint = 65536;
+        // The size of pages is that of a new file; it has no effect on one that is there.
+        "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
+         PRAGMA busy_timeout = 5000; PRAGMA cache_size = -64000; PRAGMA wal_autocheckpoint = 32768;
          PRAGMA journal_size_limit = 67108864; PRAGMA temp_store = MEMORY;",
     )?;
     inner.busy_timeout(Duration::from_secs(5)).map_err(|e| problem(&e))?;

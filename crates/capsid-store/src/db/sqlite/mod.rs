@@ -1,5 +1,5 @@
 //! SQLite: one thread writes, a few read. Writes that wait together are committed together, so that one wait for the
-//! disk serves many; each has a savepoint of its own, so that one that fails undoes only itself.
+//! disk serves many; where one of them fails, only that one is undone.
 
 mod checkpoints;
 mod connection;
@@ -17,12 +17,15 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 pub use connection::{SqliteConnection, open_for_migration};
 pub use tx::{SqliteTx, StatementCache, problem};
 
 /// The most writes that share a commit, so that none waits long.
 const GROUP: usize = 256;
+/// The longest that a group waits for more writes.
+const LONGEST_PAUSE: Duration = Duration::from_millis(2);
 /// The most operations that wait; more are told to come again.
 const QUEUE: usize = 4096;
 
@@ -117,12 +120,37 @@ pub(crate) fn submit(queue: Option<&SyncSender<Box<dyn ErasedOperation>>>, task:
 }
 
 fn write_all(mut connection: SqliteConnection, waiting: &Receiver<Box<dyn ErasedOperation>>) {
+    let (mut expected, mut pause) = (1, Duration::ZERO);
     while let Ok(first) = waiting.recv() {
-        let mut group = vec![first];
-        group.extend(waiting.try_iter().take(GROUP - 1));
-        connection.write_group(group);
+        let group = collect(first, waiting, expected, pause);
+        // A lone writer need not wait for others.
+        expected = group.len();
+        pause = connection.write_group(group).min(LONGEST_PAUSE);
     }
     connection.close();
+}
+
+/// The writes of one group: those that wait, and those that come within `pause` until there are as many as in the group
+/// before. Whoever was answered by that group's commit is about to write again.
+fn collect(
+    first: Box<dyn ErasedOperation>,
+    waiting: &Receiver<Box<dyn ErasedOperation>>,
+    expected: usize,
+    pause: Duration,
+) -> Vec<Box<dyn ErasedOperation>> {
+    let until = Instant::now() + pause;
+    let mut group = vec![first];
+    while group.len() < GROUP {
+        let left = match group.len() < expected {
+            true => until.saturating_duration_since(Instant::now()),
+            false => Duration::ZERO,
+        };
+        match waiting.recv_timeout(left) {
+            Ok(task) => group.push(task),
+            Err(_) => break,
+        }
+    }
+    group
 }
 
 fn read_all(mut connection: SqliteConnection, waiting: &Mutex<Receiver<Box<dyn ErasedOperation>>>) {

@@ -38,6 +38,16 @@ impl FromRow for NodeOwnership {
     }
 }
 
+impl From<&NodeRow> for NodeOwnership {
+    fn from(node: &NodeRow) -> Self {
+        Self {
+            node_id: node.node_id.clone(),
+            user_id: node.owner.clone(),
+            network: node.issued_network.clone(),
+        }
+    }
+}
+
 impl NodeOwnership {
     /// Who counts as one: all nodes of an account, and an unclaimed node alone or with all others of its network.
     pub fn owner_key(&self, policy: &OwnerPolicy) -> String {

@@ -1,10 +1,14 @@
 //! Publishing a gene and a capsule together.
 
+mod call;
 mod publish_policy;
+mod receipt;
 
+use self::call::PublishCall;
 use self::publish_policy::PublishPolicy;
+use self::receipt::PublishReceipt;
 use super::bundle::{CheckedBundle, PublishRequest, PublishWarning, check_bundle};
-use crate::auth::idempotency::{Idempotent, run_idempotent_with};
+use crate::auth::idempotency::Idempotent;
 use crate::auth::message::Message;
 use crate::auth::public_key::{is_signed_by, read_bytes};
 use crate::context::OperationContext;
@@ -21,7 +25,6 @@ use capsid_store::db::tx::Tx;
 use capsid_store::ledger;
 use capsid_store::nodes::NodeRow;
 use capsid_store::registry::publish as store;
-use capsid_store::registry::publish::{PublishOutcome, PublishedAsset};
 use hmac::{Hmac, KeyInit, Mac};
 use serde::Serialize;
 use serde_json::Number;
@@ -124,27 +127,31 @@ pub async fn publish(
     hub.index.admit_publish().await?;
     let publication = CheckedPublication::check(hub, request, message.header.secret.as_deref())?;
     tracing::Span::current().record("bundle.id", &publication.checked.bundle.bundle_id);
-    let published = run_idempotent_with(
-        hub,
-        message,
-        "/a2a/publish",
-        "decision",
-        PublishResponse::http_status,
-        move |tx, context, node| publish_in(tx, context, node, &publication),
-    );
-    let published = published.await?;
+    let published = PublishCall::new(hub, message, publication).run(hub).await?;
     hub.indexer.published();
     hub.index.changed();
     Ok(published)
 }
 
-/// The part inside a transaction, for callers that have one of their own.
-pub fn publish_in(
+/// The part inside a transaction, for callers that have one of their own. Gives the whole response.
+pub fn publish_and_respond(
     tx: &mut dyn Tx,
     context: &OperationContext,
     node: &NodeRow,
     publication: &CheckedPublication,
 ) -> ApiResult<PublishResponse> {
+    let receipt = publish_in(tx, context, node, publication, ("", context.now))?;
+    Ok(PublishResponse::new(&publication.checked, &receipt))
+}
+
+/// Publishes a bundle by itself. `head` names the response: its id, and when it was made.
+fn publish_in(
+    tx: &mut dyn Tx,
+    context: &OperationContext,
+    node: &NodeRow,
+    publication: &CheckedPublication,
+    head: (&str, Time),
+) -> ApiResult<PublishReceipt> {
     let weak = check_signature(publication, node)?;
     let signed_by = check_key_signature(publication, node)?;
     may_publish(node, context.now)?;
@@ -158,9 +165,7 @@ pub fn publish_in(
         store::set_signer(tx, &bundle.bundle_id, &node.node_id, key)?;
     }
     let balance = ledger::balance(tx, &ledger::node_account(&node.node_id))?;
-    let mut response = PublishResponse::new(&publication.checked, published, balance)?;
-    response.warnings.extend(weak);
-    Ok(response)
+    PublishReceipt::new(head, bundle, published, balance, weak.is_some())
 }
 
 impl PublishResponse {
@@ -174,34 +179,37 @@ impl PublishResponse {
         if self.is_refused() { 422 } else { 200 }
     }
 
-    fn new(checked: &CheckedBundle, published: PublishOutcome, balance: i64) -> ApiResult<Self> {
+    fn new(checked: &CheckedBundle, receipt: &PublishReceipt) -> Self {
         let own = &checked.bundle;
         let mut warnings = checked.warnings.clone();
-        let is_known = matches!(published, PublishOutcome::Already { .. });
-        let (status, reason, receipt_id, assets) = match published {
-            PublishOutcome::OfAnother(status) => return Err(duplicate_asset_error(status)),
-            PublishOutcome::Revoked(id) => return Err(revoked(&id)),
-            PublishOutcome::Already { status, receipt_id, assets } => {
-                (status, own.reason.clone(), receipt_id, assets)
-            }
-            PublishOutcome::Kept { status, reason, assets, similar } => {
-                warnings.extend(similar.map(|(id, likeness)| PublishWarning {
-                    similar_to: Some(id),
-                    likeness: Some(likeness),
-                    ..PublishWarning::new("similarity_warning", format!("It is much like {id}."))
-                }));
-                (status, reason, own.receipt_id.clone(), assets)
-            }
-        };
+        warnings.extend(receipt.similar.map(|(id, likeness)| PublishWarning {
+            similar_to: Some(id),
+            likeness: Some(likeness),
+            ..PublishWarning::new("similarity_warning", format!("It is much like {id}."))
+        }));
+        warnings.extend(receipt.is_signature_weak.then(weak_signature));
+        let (status, reason) = (receipt.status, receipt.reason.clone());
         let (word, decision, reason) = match status {
             AssetStatus::Rejected => ("rejected", "reject", reason),
             AssetStatus::Quarantined => ("quarantined", "quarantine", reason),
-            _ if is_known => ("published", "accept", Some("already_published".to_owned())),
+            _ if receipt.is_known => ("published", "accept", Some("already_published".to_owned())),
             _ => ("accepted", "accept", reason),
         };
-        let capsule = assets.iter().find(|asset| asset.asset_type == AssetType::Capsule);
         let refusal = refusal(status, reason.as_deref(), &checked.faults);
-        Ok(Self {
+        let known = [Some(&own.gene), Some(&own.capsule), own.event.as_ref()];
+        let assets: Vec<PublishedAssetView> = known
+            .into_iter()
+            .flatten()
+            .zip(&receipt.assets)
+            .map(|(asset, (status, gdi))| PublishedAssetView {
+                asset_id: asset.asset_id,
+                r#type: asset.asset_type,
+                status: *status,
+                gdi_score: *gdi as f64 / 100.0,
+            })
+            .collect();
+        let capsule = assets.iter().find(|asset| asset.r#type == AssetType::Capsule);
+        Self {
             error: refusal.as_ref().map(|error| error.code.as_str()),
             correction: refusal.map(|error| error.correction()),
             stored: true,
@@ -210,13 +218,13 @@ impl PublishResponse {
             reason,
             problems: checked.faults.clone(),
             bundle_id: own.bundle_id.clone(),
-            receipt_id,
+            receipt_id: receipt.receipt_id.clone(),
             asset_ids: assets.iter().map(|asset| asset.asset_id).collect(),
-            gdi: capsule.map(PublishedScore::new),
-            assets: assets.iter().map(PublishedAssetView::new).collect(),
-            credits: PublishCredits { charged: 0, available: credits::to_decimal(balance) },
+            gdi: capsule.map(|capsule| PublishedScore::new(capsule.gdi_score, receipt.parts)),
+            assets,
+            credits: PublishCredits { charged: 0, available: credits::to_decimal(receipt.balance) },
             warnings,
-        })
+        }
     }
 }
 
@@ -242,22 +250,15 @@ fn refusal(status: AssetStatus, reason: Option<&str>, faults: &[String]) -> Opti
     }
 }
 
-impl PublishedAssetView {
-    fn new(asset: &PublishedAsset) -> Self {
-        Self {
-            asset_id: asset.asset_id,
-            r#type: asset.asset_type,
-            status: asset.status,
-            gdi_score: asset.gdi as f64 / 100.0,
-        }
+impl PublishedScore {
+    fn new(score: f64, [mean, intrinsic, usage, social, freshness]: [f64; 5]) -> Self {
+        Self { score, mean, intrinsic, usage, social, freshness }
     }
 }
 
-impl PublishedScore {
-    fn new(capsule: &PublishedAsset) -> Self {
-        let [mean, intrinsic, usage, social, freshness] = capsule.parts;
-        Self { score: capsule.gdi as f64 / 100.0, mean, intrinsic, usage, social, freshness }
-    }
+fn weak_signature() -> PublishWarning {
+    let text = "`payload.signature` was made with the node's id, which everybody knows. It is ignored.";
+    PublishWarning::new("signature_weak", text)
 }
 
 /// A signature counts once the node's secret is proven to be known; before that anybody could make one. Some clients sign
@@ -279,8 +280,7 @@ fn check_signature(publication: &CheckedPublication, node: &NodeRow) -> ApiResul
         return Ok(None);
     }
     if is_made_with(&node.node_id) && node.presented(Some(secret)) == PresentedSecret::Right {
-        let text = "`payload.signature` was made with the node's id, which everybody knows. It is ignored.";
-        return Ok(Some(PublishWarning::new("signature_weak", text)));
+        return Ok(Some(weak_signature()));
     }
     Err(ApiError::new(
         HubCode::SignatureInvalid,

@@ -14,6 +14,7 @@ use capsid_store::evaluation::moderation::{self, CaseKind};
 use capsid_store::evaluation::owners;
 use capsid_store::evaluation::owners::owner_level;
 use capsid_store::nodes::NodeRow;
+use capsid_store::registry::batch::PublishingNode;
 use capsid_store::registry::publish::{AWAITING_MODERATION, NewBundle, PublishOutcome};
 use capsid_store::registry::quotas::{self, PublishQuota, QuotaExceeded};
 
@@ -39,9 +40,31 @@ impl PublishPolicy {
             LevelPolicy::Trusted => format!("node:{}", node.node_id),
             LevelPolicy::Earned => owners::owner_of(tx, node)?,
         };
-        let assets = [Some(&bundle.gene), Some(&bundle.capsule), bundle.event.as_ref()];
-        let bytes = assets.into_iter().flatten().map(|asset| asset.body.len() as i64).sum();
-        Ok(Self { level: owner_level::for_node(tx, node)?, owner, bytes })
+        Ok(Self { level: owner_level::for_node(tx, node)?, owner, bytes: bundle.bytes() })
+    }
+
+    /// The same for a bundle of a batch, whose nodes were looked up together.
+    pub fn of_node(context: &OperationContext, node: &PublishingNode, bundle: &NewBundle) -> Self {
+        let owner = match context.config.levels() {
+            LevelPolicy::Trusted => format!("node:{}", node.row.node_id),
+            LevelPolicy::Earned => node.owner.clone(),
+        };
+        Self { level: node.level, owner, bytes: bundle.bytes() }
+    }
+
+    /// Whom the quota is counted for.
+    pub fn owner(&self) -> &str {
+        &self.owner
+    }
+
+    /// What the owner may publish on one day; nothing is no limit.
+    pub fn quota(&self, context: &OperationContext) -> Option<PublishQuota> {
+        let limits = &context.config.quotas;
+        let quota = PublishQuota {
+            bytes: by_level(&limits.publish_bytes, self.level),
+            bundles: by_level(&limits.publish_bundles, self.level),
+        };
+        (quota != PublishQuota { bytes: None, bundles: None }).then_some(quota)
     }
 
     /// Refuses a bundle that is new and exceeds what its owner may publish on one day.
@@ -51,14 +74,7 @@ impl PublishPolicy {
         context: &OperationContext,
         bundle: &NewBundle,
     ) -> ApiResult<()> {
-        let limits = &context.config.quotas;
-        let quota = PublishQuota {
-            bytes: by_level(&limits.publish_bytes, self.level),
-            bundles: by_level(&limits.publish_bundles, self.level),
-        };
-        if quota == (PublishQuota { bytes: None, bundles: None }) {
-            return Ok(());
-        }
+        let Some(quota) = self.quota(context) else { return Ok(()) };
         // Who sends again what is there takes no room.
         if assets::get(tx, &bundle.capsule.asset_id)?.is_some() {
             return Ok(());
@@ -69,15 +85,25 @@ impl PublishPolicy {
         }
     }
 
-    /// The bundle as it enters: one with a warning, of an owner that nobody knows, waits for a moderator where the hub wants
-    /// that.
+    /// Whether a bundle waits for a moderator: one with a warning, of an owner that nobody knows, where the hub wants that.
+    pub fn is_held(&self, context: &OperationContext, bundle: &NewBundle) -> bool {
+        self.level < OwnerLevel::Known
+            && context.config.hold_warned == HoldWarned::Level0
+            && bundle.status == AssetStatus::Candidate
+            && verdict(bundle) == SafetyVerdict::Warn
+    }
+
+    /// Whether a moderator is told of a bundle.
+    pub fn needs_moderator(&self, context: &OperationContext, node: &NodeRow, bundle: &NewBundle) -> bool {
+        context.config.levels() != LevelPolicy::Trusted
+            && self.level < OwnerLevel::Known
+            && (verdict(bundle) == SafetyVerdict::Warn || node.total_published == 0)
+    }
+
+    /// The bundle as it enters.
     pub fn admit(&self, context: &OperationContext, bundle: &NewBundle) -> NewBundle {
         let mut admitted = bundle.clone();
-        if self.level < OwnerLevel::Known
-            && context.config.hold_warned == HoldWarned::Level0
-            && admitted.status == AssetStatus::Candidate
-            && verdict(bundle) == SafetyVerdict::Warn
-        {
+        if self.is_held(context, bundle) {
             admitted.status = AssetStatus::Quarantined;
             admitted.reason = Some(AWAITING_MODERATION.to_owned());
             admitted.gene_held |= bundle.gene.scanned == SafetyVerdict::Warn;
@@ -96,7 +122,7 @@ impl PublishPolicy {
     ) -> ApiResult<()> {
         let PublishOutcome::Kept { reason, .. } = outcome else { return Ok(()) };
         quotas::count(tx, &self.owner, self.bytes, context.now)?;
-        if context.config.levels() == LevelPolicy::Trusted || self.level >= OwnerLevel::Known {
+        if !self.needs_moderator(context, node, bundle) {
             return Ok(());
         }
         let capsule = bundle.capsule.asset_id.to_string();
