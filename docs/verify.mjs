@@ -411,13 +411,15 @@ function readStatements(folder) {
 }
 
 class Expected extends Map {
-  expect(id, name, count, head, hex = null) {
+  expect(id, name, count, head, hex = null, isOpen = false) {
     if (!this.has(id)) this.set(id, { name, list: [] });
-    this.get(id).list.push({ count, head, hex, source: hex ? `a statement signed by ${hex.slice(0, 16)} counts` : 'the meta-chain recorded' });
+    const source = hex ? `a statement signed by ${hex.slice(0, 16)} counts` : `the meta-chain ${isOpen ? 'listed it with' : 'recorded'}`;
+    this.get(id).list.push({ count, head, hex, isOpen, source });
   }
   // The entry of the meta-chain may also list chains that were open then.
   addEntry({ tool, session_id: session, capsule_count: count, head_hash: head, open }) {
-    for (const [t, s, c, h] of [[tool, session, count, head], ...(open ?? [])]) this.expect(`${t}-${s}`, `${t}/${s}`, c, h);
+    this.expect(`${tool}-${session}`, `${tool}/${session}`, count, head);
+    for (const [t, s, c, h] of open ?? []) this.expect(`${t}-${s}`, `${t}/${s}`, c, h, null, true);
   }
   idOf(chain) {
     return this.has(chain.sealed?.id) ? chain.sealed.id : chain.id;
@@ -435,8 +437,8 @@ class Expected extends Map {
       else if (count > total) findings.add('truncated', name, total, { total, count, source });
     }
     if (chain.id === META) return;
-    if (!list.length && this.size && total) findings.add('unrecorded', name);
-    const recorded = longest(list.filter(({ hex }) => !hex)).count;
+    if (list.every(({ isOpen }) => isOpen) && this.size && total) findings.add('unrecorded', name);
+    const recorded = longest(list.filter(({ hex, isOpen }) => !hex && !isOpen)).count;
     const isFound = findings.some((one) => one.chain === name && one.dimension === 'completeness');
     if (recorded >= 0 && recorded < total && !isFound) findings.add('grown', name, null, { count: total - recorded });
   }
