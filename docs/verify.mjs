@@ -12,7 +12,7 @@ const LEVELS = ['valid', 'unverified', 'unreadable', 'incomplete', 'invalid']; /
 const EXIT = { valid: 0, unverified: 0, unreadable: 2, incomplete: 1, invalid: 1 };
 const MARK = { valid: 'OK', unverified: 'UNVERIFIED', unreadable: 'UNREADABLE', incomplete: 'INCOMPLETE', invalid: 'BROKEN' };
 // Code: level, step in the order of evaluation, dimension, sentence. Steps 2 to 7 are those of one record.
-const FINDINGS = {
+export const FINDINGS = {
   unreadable: ['unreadable', 1, 'content', '{what}'],
   hash: ['invalid', 2, 'content', 'Record {position}: the text is not the one that was sealed.'],
   malformed: ['invalid', 2, 'content', 'Record {position} is not a sealed record: {why}.'],
@@ -43,22 +43,11 @@ const FINDINGS = {
   pinned_head_missing: ['incomplete', 10, 'completeness', 'The meta-chain has {total} records; you noted {count}.'],
   pinned_head_differs: ['invalid', 10, 'completeness', 'Record {position} of the meta-chain is not the one that you noted.'],
   forked: ['invalid', 11, 'completeness', 'Record {position} of {chain} is not the one that {signer} signed in a statement.'],
-  statement_invalid: ['invalid', 11, 'completeness',
+  statement_invalid: ['invalid', 11, 'signer',
     'The head statement of {chain} is not signed by a key that this verification allows.'],
-  not_checked: ['unverified', 12, 'signature', 'Not checked: {what}.'],
-  empty: ['unverified', 12, 'content', 'The chain has no records.'],
+  not_checked: ['unverified', 12, 'content', 'Not checked: {what}.'],
+  empty: ['unverified', 12, 'completeness', 'The chain has no records.'],
   time_order: ['valid', 12, 'time', 'Record {position} claims an earlier time than record {before}.'],
-};
-// What a dimension is called if nothing was found in it, and by the level of the worst finding in it.
-const DIMENSIONS = {
-  content: { none: 'ok', unverified: 'ok', unreadable: 'not_checked', invalid: 'failed' },
-  link: { none: 'ok', invalid: 'failed' },
-  signature: { none: 'ok', invalid: 'failed', unverified: 'no_key' },
-  signer: { none: 'met', invalid: 'not_met', unverified: 'not_vouched' },
-  claims: { none: 'ok', unverified: 'ok', invalid: 'failed' },
-  meta: { none: 'ok', invalid: 'failed' },
-  completeness: { none: 'complete', valid: 'grown', unverified: 'unknown', incomplete: 'incomplete', invalid: 'incomplete' },
-  time: { none: 'claimed', valid: 'claimed' },
 };
 const worst = (list) => list.reduce((level, one) => (LEVELS.indexOf(one.level) > LEVELS.indexOf(level) ? one.level : level), 'valid');
 
@@ -293,6 +282,7 @@ class Keys {
 
 // ---- One chain -------------------------------------------------------------------------------------------------
 const META = 'meta-meta'; // the meta-chain's tool and session
+const REFUSED = ['unknown_signer', 'signer_not_allowed', 'retired_key']; // the record holds, and who signed it does not meet the policy
 const hashOf = (text) => createHash('sha3-256').update(text, 'utf8').digest('hex');
 // The name that a chain has in a bundle: its own, or one that is safe for files and carries a hash; `-2` if it is taken.
 const isNameOf = (id, full) =>
@@ -300,7 +290,7 @@ const isNameOf = (id, full) =>
 
 class Chain {
   constructor(id, name, keys, findings) {
-    Object.assign(this, { id, name, keys, findings, header: {}, total: 0, verified: 0, fault: null, sealed: null });
+    Object.assign(this, { id, name, keys, findings, header: {}, total: 0, good: 0, verified: 0, fault: null, isBroken: false, sealed: null });
     Object.assign(this, { head: null, first: null, started: null, ended: null, clock: NaN, unchecked: 0 });
     [this.signers, this.bundled, this.unknown, this.hashes] = [new Set(), new Set(), new Set(), new Map()];
   }
@@ -308,15 +298,16 @@ class Chain {
   read(path, countsOf, use = () => {}) {
     for (const text of recordTexts(path, this.header)) {
       const place = this.total++;
-      const { code, ...found } = this.fault ? { code: this.fault.code } : this.check(text, place);
-      if (this.fault) this.lookFor(text);
-      else if (code) this.fault = { code, position: place, details: found };
-      else {
-        this.verified += 1;
-        if (place === 0) this.counts = countsOf(this);
-        if (this.counts.has(this.total)) this.hashes.set(this.total, this.head);
-        use(found.content, place, found.signer);
-      }
+      const { code, content, ...found } = this.isBroken ? {} : this.check(text, place);
+      if (this.isBroken) this.lookFor(text);
+      else if (code) this.fault ??= { code, position: place, details: found };
+      this.isBroken ||= Boolean(code) && !REFUSED.includes(code);
+      if (this.isBroken) continue;
+      this.good += 1;
+      if (place === 0) this.counts = countsOf(this);
+      if (this.counts.has(this.total)) this.hashes.set(this.total, this.head);
+      if (!this.fault) this.verified += 1;
+      use(content, place, code ? {} : found.signer);
     }
     return this;
   }
@@ -340,9 +331,9 @@ class Chain {
     if (sealed.sequence < place || sealed.previous !== this.head) return { code: 'link' };
     if (place === 0) this.identify(sealed.content.domain, sealed.content.context?.session_id);
     const signer = this.checkSigner(record, place);
-    if (signer.code) return signer;
+    if (signer.code && !REFUSED.includes(signer.code)) return signer;
     this.note(record, place);
-    return { content: sealed.content, signer };
+    return { content: sealed.content, ...(signer.code ? signer : { signer }) };
   }
   identify(tool, session) {
     if (![tool, session].every((name) => typeof name === 'string' && name)) return;
@@ -420,23 +411,25 @@ function readStatements(folder) {
 }
 
 class Expected extends Map {
-  expect(id, name, count, head, hex = null) {
+  expect(id, name, count, head, hex = null, isOpen = false) {
     if (!this.has(id)) this.set(id, { name, list: [] });
-    this.get(id).list.push({ count, head, hex, source: hex ? `a statement signed by ${hex.slice(0, 16)} counts` : 'the meta-chain recorded' });
+    const source = hex ? `a statement signed by ${hex.slice(0, 16)} counts` : `the meta-chain ${isOpen ? 'listed it with' : 'recorded'}`;
+    this.get(id).list.push({ count, head, hex, isOpen, source });
   }
   // The entry of the meta-chain may also list chains that were open then.
   addEntry({ tool, session_id: session, capsule_count: count, head_hash: head, open }) {
-    for (const [t, s, c, h] of [[tool, session, count, head], ...(open ?? [])]) this.expect(`${t}-${s}`, `${t}/${s}`, c, h);
+    this.expect(`${tool}-${session}`, `${tool}/${session}`, count, head);
+    for (const [t, s, c, h] of open ?? []) this.expect(`${t}-${s}`, `${t}/${s}`, c, h, null, true);
   }
   idOf(chain) {
     return this.has(chain.sealed?.id) ? chain.sealed.id : chain.id;
   }
   // Compares one chain with all that is said of it.
   compare(chain, findings) {
-    const { name, total, hashes } = chain;
+    const { name, total, good, hashes } = chain;
     const list = this.get(this.idOf(chain))?.list ?? [];
     const longest = (of) => of.reduce((most, one) => (one.count > most.count ? one : most), { count: -1 });
-    const isOther = ({ count, head }) => count > 0 && count <= total && hashes.get(count) !== head;
+    const isOther = ({ count, head }) => count > 0 && count <= good && hashes.get(count) !== head;
     for (const part of [list.filter(({ hex }) => !hex), list.filter(({ hex }) => hex)]) {
       const [other, { count, source, hex }] = [part.find(isOther), longest(part)];
       if (other) findings.add(hex ? 'forked' : 'altered', name, other.count - 1, { signer: hex?.slice(0, 16) });
@@ -444,8 +437,10 @@ class Expected extends Map {
       else if (count > total) findings.add('truncated', name, total, { total, count, source });
     }
     if (chain.id === META) return;
-    if (!list.length && this.size && total) findings.add('unrecorded', name);
-    else if (list.length && longest(list).count < total) findings.add('grown', name, null, { count: total - longest(list).count });
+    if (list.every(({ isOpen }) => isOpen) && this.size && total) findings.add('unrecorded', name);
+    const recorded = longest(list.filter(({ hex, isOpen }) => !hex && !isOpen)).count;
+    const isFound = findings.some((one) => one.chain === name && one.dimension === 'completeness');
+    if (recorded >= 0 && recorded < total && !isFound) findings.add('grown', name, null, { count: total - recorded });
   }
 }
 
@@ -520,7 +515,7 @@ export function checkBundle(folder, options = {}) {
     else if (!existsSync(path)) findings.add('chain_missing', name, 0, { id });
     else if (attempt(`${id}.json`, name, () => chain.read(path, countsOf))) {
       chain.conclude([['index.json', listed], [`${id}.json`, chain.header]]);
-      if (!chain.fault) expected.compare(chain, findings);
+      expected.compare(chain, findings);
       const isMoved = chain.isRenamed && expected.has(chain.sealed.id);
       if (isMoved) findings.add('contradiction', name, null, { where: 'index.json', field: 'the chain', claimed: name, actual: chain.sealed.name });
     }
@@ -541,7 +536,7 @@ export function checkBundle(folder, options = {}) {
     ...(expected.get(META)?.list.map(({ hex, count }) => [`a statement signed by ${hex.slice(0, 16)}`, count]) ?? [])];
   if (meta) {
     meta.conclude([...(isObject(index.meta) ? [['index.json', index.meta]] : []), ['meta.json', meta.header]]);
-    if (!meta.fault) expected.compare(meta, findings);
+    expected.compare(meta, findings);
   } else if (metaTraces.length) findings.add('meta_missing', 'meta', 0, { source: metaTraces[0][0], count: metaTraces[0][1] });
   else if (!expected.size && chains.length) findings.add('meta_absent', null);
   const present = new Set([META, ...chains.map((chain) => expected.idOf(chain))]);
@@ -550,20 +545,31 @@ export function checkBundle(folder, options = {}) {
     if (!present.has(id)) findings.add('conversation_missing', name, 0, { source, count });
   }
   for (const [hash, count] of noted) {
-    const total = meta?.verified ?? 0;
+    const total = meta?.total ?? 0;
     if (count === null ? !seen.has(hash) : count > total) findings.add('pinned_head_missing', 'meta', total, { total, count: count ?? hash });
-    else if (count !== null && meta.hashes.get(count) !== hash) findings.add('pinned_head_differs', 'meta', count - 1);
+    else if (count !== null && count <= meta.good && meta.hashes.get(count) !== hash) findings.add('pinned_head_differs', 'meta', count - 1);
   }
   return verdictOf(findings, keys, meta ? [...chains, meta] : chains, meta);
 }
 
 function verdictOf(findings, keys, chains, meta) {
   const ordered = [...findings].sort((a, b) => LEVELS.indexOf(b.level) - LEVELS.indexOf(a.level) || a.step - b.step);
-  const dimensionsOf = (list) => Object.fromEntries(Object.entries(DIMENSIONS).map(([name, words]) => {
-    const inside = list.filter(({ dimension }) => dimension === name);
-    if (name === 'meta' && !meta) return [name, 'absent'];
-    return [name, inside.length ? words[worst(inside)] : words.none];
-  }));
+  const dimensionsOf = (list) => {
+    const has = (...codes) => list.some(({ code }) => codes.includes(code));
+    const is = (name, ...levels) => list.some(({ dimension, level }) => dimension === name && levels.includes(level));
+    const checked = (name) => (is(name, 'invalid') ? 'failed' : 'ok');
+    return {
+      content: is('content', 'invalid') || has('meta_invalid') ? 'failed' : has('not_checked') ? 'not_checked' : 'ok',
+      link: checked('link'),
+      signature: has('signature') ? 'failed' : has('unknown_signer') ? 'no_key' : 'ok',
+      signer: is('signer', 'invalid') ? 'not_met' : has('bundled_signer', 'unknown_signer') ? 'not_vouched' : 'met',
+      claims: checked('claims'),
+      meta: meta ? checked('meta') : 'absent',
+      completeness: is('completeness', 'incomplete', 'invalid') ? 'incomplete'
+        : has('meta_absent', 'unrecorded', 'empty') ? 'unknown' : has('grown') ? 'grown' : 'complete',
+      time: 'claimed',
+    };
+  };
   const level = worst(ordered);
   const broken = chains.find(({ fault }) => fault);
   const of = (chain) => ordered.filter((one) => one.chain === chain.name);

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { checkBundle, isSigned, isSoundKey, publicKey, readRecord } from '../../docs/verify.mjs';
+import { FINDINGS, checkBundle, isSigned, isSoundKey, publicKey, readRecord } from '../../docs/verify.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const vectors = (name) => JSON.parse(readFileSync(join(root, `web/tests/vectors/${name}.json`), 'utf8'));
@@ -36,18 +36,27 @@ function apply(base, edits) {
 
 const table = vectors('manipulations');
 const bundleCases = JSON.parse(readFileSync(join(root, 'tests/peers/bundle_cases.json'), 'utf8'));
+const dimensionsOf = vectors('dimensions');
 for (const { name, edits, meta_head: noted, expected, has } of [...table.cases, ...bundleCases.cases]) {
   const folder = mkdtempSync(join(tmpdir(), 'manipulation-'));
   for (const [file, text] of Object.entries(apply(table.files, edits))) writeFileSync(join(folder, file), text);
   const metaHeads = noted ? [[Number(noted.split(':')[0]), noted.split(':')[1]]] : [];
   for (const [policy, options] of Object.entries(table.policies)) {
-    const { level, exit, findings } = checkBundle(folder, { ...options, metaHeads });
+    const { level, exit, findings, dimensions } = checkBundle(folder, { ...options, metaHeads });
     const { code = null, chain = null, position = null } = findings[0] ?? {};
     compare(`${name}, ${policy}`, expected[policy], [level, exit, code, chain, position]);
+    const words = dimensionsOf[`${name}, ${policy}`];
+    if (words) compare(`dimensions of ${name}, ${policy}`, words, Object.values(dimensions).join(' '));
     if (has) compare(`${name}, ${policy}, has ${has}`, true, findings.some((one) => one.code === has));
   }
   rmSync(folder, { recursive: true });
 }
+
+// Each finding is about the dimension that the program's own table gives it.
+const rows = readFileSync(join(root, 'crates/capsid-verdict/src/findings.toml'), 'utf8').split('[[finding]]').slice(1);
+const member = (row, name) => new RegExp(`^${name} = "(.*)"$`, 'm').exec(row)[1];
+const ofCode = Object.fromEntries(rows.map((row) => [member(row, 'code'), member(row, 'dimension')]));
+for (const [code, [, , dimension]] of Object.entries(FINDINGS)) compare(`dimension of ${code}`, ofCode[code], dimension);
 
 const { keys, signatures, edges } = vectors('signatures');
 for (const [hex, isSound] of keys) compare(`key ${hex}`, isSound, isSoundKey(hex.toLowerCase()));

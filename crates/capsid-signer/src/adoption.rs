@@ -1,6 +1,8 @@
 //! Taking over a home: what its own keys sealed so far is handed to the service, as it is now.
 
 use crate::client::SignerClient;
+use crate::head_witness::HeadWitness;
+use crate::home_evidence::collect_signed_home;
 use crate::rules::record_text::RecordText;
 use crate::rules::signer_chain::SignerChain;
 use crate::trust_root::SignerTrust;
@@ -9,24 +11,19 @@ use crate::wire::AdoptedHead;
 use capsid_model::{Code, Problem, Result};
 use capsid_seal::TrailHome;
 use capsid_seal::chain::ChainReader;
-use capsid_seal::keys::KeyOrigin;
+use capsid_seal::evidence::{CollectOptions, CollectedChain, CollectedEvidence};
 use capsid_seal::sources::{ChainSource, open_any};
-use capsid_seal::verify::{VerifyOptions, verify};
-use capsid_verdict::KeySet;
+use capsid_verdict::{Finding, FindingCode, Require, SignerPolicy, TrailVerdict, VerdictLevel};
 
-/// All chains of a home with their lengths and heads. Each must verify, and be signed by the home's own keys.
+/// All chains of a home with their lengths and heads. The home must be valid as its own, as a whole: what is handed over
+/// cannot be found wrong later.
 pub fn collect_heads(home: &TrailHome, trust: &SignerTrust) -> Result<Vec<AdoptedHead>> {
-    let mut keys = capsid_seal::keys::load_home(home.root());
-    let mut own = keys.clone();
-    add_service_keys(&mut own, trust)?;
-    own.iter().for_each(|trusted| keys.add(trusted.key, trusted.origin));
-    let mut heads = Vec::new();
-    for path in home.chain_paths() {
-        for chain in open_any(&path)?.chains {
-            heads.extend(head_of(&chain, &keys)?);
-        }
+    let found = collect_own_home(home, trust)?;
+    let verdict = found.evaluate(&SignerPolicy::implied(Require::Own));
+    match first_obstacle(&verdict) {
+        Some(finding) => Err(refusal(finding)),
+        None => found.chains.iter().filter_map(|chain| head_of(chain).transpose()).collect(),
     }
-    Ok(heads)
 }
 
 /// Hands them over.
@@ -48,25 +45,39 @@ pub fn has_records(home: &TrailHome) -> Result<bool> {
     Ok(false)
 }
 
-fn head_of(chain: &ChainSource, keys: &KeySet) -> Result<Option<AdoptedHead>> {
-    let Some(first) = chain.records()?.next().transpose()? else { return Ok(None) };
-    let name = chain_name(chain, &first.canonical)?;
-    let options = VerifyOptions { signatures: true, ..VerifyOptions::default() };
-    let verdict = verify(chain.records()?, &options, keys)?;
-    let refused = |reason: &str| {
-        let message = format!("`{}` is not taken over: {reason}.", chain.label);
-        Err(Problem::new(Code::ChainBroken, message)
-            .fix("`capsid trail verify` says more; `capsid trail migrate` moves chains of others away."))
+/// The home with all its traces, and what the service states already. The keys of the home are not limited to what was
+/// handed over before: this is what hands more over.
+fn collect_own_home(home: &TrailHome, trust: &SignerTrust) -> Result<CollectedEvidence> {
+    let mut keys = capsid_seal::keys::load_home(home.root());
+    add_service_keys(&mut keys, trust)?;
+    let witness = HeadWitness::ask(trust.clone())?;
+    let options = CollectOptions::default();
+    collect_signed_home(Some(&witness), home, &keys, &options, true)
+}
+
+/// The first finding that keeps the home from being handed over. Records that wait are signed afterwards, a chain without
+/// records has no head, and a home of before there were traces has none.
+fn first_obstacle(verdict: &TrailVerdict) -> Option<&Finding> {
+    let is_harmless =
+        |code| matches!(code, FindingCode::Pending | FindingCode::Empty | FindingCode::MetaAbsent);
+    verdict.findings.iter().find(|one| one.level > VerdictLevel::Valid && !is_harmless(one.code))
+}
+
+fn refusal(finding: &Finding) -> Problem {
+    let place = finding.chain.as_ref().map(|chain| format!("{chain}: ")).unwrap_or_default();
+    let message = format!("The home is not handed over. {place}{}", finding.message);
+    let fix = finding.fix.as_deref().unwrap_or("`capsid trail verify` says more.");
+    Problem::new(Code::ChainBroken, message).fix(fix)
+}
+
+fn head_of(chain: &CollectedChain) -> Result<Option<AdoptedHead>> {
+    let Some((count, head)) = chain.records.as_ref().and_then(|one| Some((one.length, one.head.clone()?)))
+    else {
+        return Ok(None);
     };
-    if let Some(failure) = &verdict.failure {
-        return refused(&failure.message);
-    }
-    let is_own = |origin: Option<KeyOrigin>| matches!(origin, Some(KeyOrigin::Own | KeyOrigin::Retired));
-    if let Some(run) = verdict.runs.iter().find(|run| !is_own(run.origin)) {
-        return refused(&format!("record {} is signed by {}, no key of this home", run.first, run.signer));
-    }
-    let count = verdict.length;
-    Ok(verdict.head.map(|head| AdoptedHead { chain: name, count, head }))
+    let Some(first) = chain.source.records()?.next().transpose()? else { return Ok(None) };
+    let name = chain_name(&chain.source, &first.canonical)?;
+    Ok(Some(AdoptedHead { chain: name, count, head }))
 }
 
 /// What the records themselves state; the path must say the same.

@@ -131,6 +131,7 @@ findings! {
         Require::Own
     };
     finding_truncated_incomplete |all| said(all, ExpectationSource::MetaEntry, (NAME, 6), Some(head(6)));
+    finding_truncated_incomplete_by_statement |all| said(all, by_owner(), (NAME, 6), Some(head(6)));
     finding_conversation_missing_incomplete |all| said(all, ExpectationSource::MetaEntry, ("codex/gone", 6), None);
     finding_altered_invalid |all| {
         all.expectations[0].head = Some(head(99));

@@ -7,6 +7,8 @@ use std::path::Path;
 pub struct FindingRow {
     pub code: String,
     pub level: String,
+    /// What says it, where that makes another sentence.
+    pub source: String,
     pub exit: String,
     pub dimension: String,
     pub when: String,
@@ -15,7 +17,8 @@ pub struct FindingRow {
 
 impl FindingRow {
     pub fn test_name(&self) -> String {
-        format!("finding_{}_{}", self.code, self.level)
+        let source = if self.source.is_empty() { String::new() } else { format!("_by_{}", self.source) };
+        format!("finding_{}_{}{source}", self.code, self.level)
     }
 }
 
@@ -35,6 +38,7 @@ pub fn rows() -> Vec<FindingRow> {
                 let field = match name {
                     "code" => &mut row.code,
                     "level" => &mut row.level,
+                    "source" => &mut row.source,
                     "exit" => &mut row.exit,
                     "dimension" => &mut row.dimension,
                     "when" => &mut row.when,

@@ -1,6 +1,7 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { FAILED, generatedBundle, PENDING } from '../helpers/generatedBundle';
 import { launchBrowser, THEMES, Visitor, WIDTHS, type VisitorOptions, type Theme } from './harness/browser';
 import { expectAccessible, expectFits } from './harness/checks';
 import { ScratchFolder, type RunningProgram } from './harness/program';
@@ -175,6 +176,88 @@ test('one file holds chains and pages, and verifies itself from the disk', async
 		.waitFor();
 	await expectAccessible(page);
 	await visitor.leave();
+});
+
+test('one file verifies itself beside the page where no worker starts from a blob', async () => {
+	const file = scratch.at('slices.html');
+	await scratch.run(['trail', 'export', '--html', file]);
+	const visitor = await Visitor.arrive(browser, 'file://');
+	const { page } = visitor;
+	await page.addInitScript(() => {
+		window.Worker = class {
+			constructor() {
+				throw new DOMException('workers are blocked here', 'SecurityError');
+			}
+		} as unknown as typeof Worker;
+	});
+	await page.goto(`file://${file}`);
+	await visitor.settled();
+	const rail = page.getByRole('listbox', { name: 'Chains' });
+	await rail.getByRole('option').filter({ hasText: TITLES.codex }).click();
+	await verdict(visitor)
+		.getByText(/valid, not proven/)
+		.waitFor();
+	await page.getByRole('button', { name: 'Tamper' }).click();
+	await page.getByRole('button', { name: /broken at #/ }).waitFor();
+	expect(page.workers()).toEqual([]);
+	await visitor.leave();
+});
+
+test('failures, prompts, use over time and the demonstration are shown', async () => {
+	const bundle = scratch.at('generated');
+	await mkdir(bundle);
+	for (const [name, text] of Object.entries(generatedBundle(120))) await writeFile(`${bundle}/${name}`, text);
+	const other = await scratch.start(['trail', 'explore', bundle, '--port', '0']);
+	try {
+		const visitor = await arrive(other);
+		const { page } = visitor;
+		const rows = page.getByRole('listbox').last().getByRole('option');
+		const waitForCount = (count: number) => page.getByText(`${count} shown`).waitFor();
+		await waitForCount(120);
+		await page.getByLabel('failures and unknown').check();
+		await waitForCount(2);
+		expect(await rows.allInnerTexts()).toEqual([
+			expect.stringContaining(`step-${PENDING}`),
+			expect.stringContaining(`step-${FAILED}`)
+		]);
+		await page.getByLabel('failures and unknown').uncheck();
+		await waitForCount(120);
+
+		// Each prompt stands above the first of its records, and nowhere else.
+		const prompts = rows.getByText(/please build number/);
+		expect(await prompts.count()).toBe(0);
+		await page.getByRole('button', { name: /newest first/ }).click();
+		await page.getByLabel('by prompt').check();
+		await rows.first().getByText('please build number 0').waitFor();
+		expect(await prompts.count()).toBe(1);
+		await page.getByRole('listbox').last().focus();
+		await page.keyboard.press('End');
+		await rows.filter({ hasText: 'step-119' }).waitFor();
+
+		await page.getByText('Durations and tokens over time').click();
+		// What is drawn stands in a table too.
+		const numbers = async (title: string) => {
+			const figure = page.getByRole('figure').filter({ has: page.getByRole('table', { name: title }) });
+			await figure.locator('canvas').waitFor();
+			return (await figure.locator('td').allInnerTexts()).map(Number);
+		};
+		const sum = (all: number[]) => all.reduce((one, other) => one + other, 0);
+		expect(sum(await numbers('Tokens'))).toBe(120 * (10 + 2));
+		expect(sum(await numbers('Seconds'))).toBeCloseTo(120 * 0.012, 5);
+
+		await page.getByRole('button', { name: 'Tamper' }).click();
+		const note = page.getByRole('complementary', { name: 'Demonstration' });
+		await note.getByText('Record #60 was changed in this page only').waitFor();
+		const changed = await note.locator('ins').innerText();
+		expect(changed).not.toBe('');
+		expect(await note.locator('del').innerText()).not.toBe(changed);
+		await expectAccessible(page);
+		await page.getByRole('button', { name: 'Restore' }).click();
+		await note.waitFor({ state: 'detached' });
+		await visitor.leave();
+	} finally {
+		await other.stop();
+	}
 });
 
 test('the local viewer refuses requests without its key', async () => {

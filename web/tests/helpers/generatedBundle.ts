@@ -4,6 +4,10 @@ import { hex } from '$lib/seal/hex';
 /** A key for tests in the usual wrapping: what it is, then 32 bytes. */
 const PRIVATE_KEY = `302e020100300506032b657004220420${'03'.repeat(32)}`;
 
+/** Two records that did not end well: one failed, and of one nobody knows. */
+export const FAILED = 7;
+export const PENDING = 11;
+
 /** For tests: an honest bundle with one chain of so many records, each of about 700 characters and so many more. */
 export function generatedBundle(records: number, more = 0): Record<string, string> {
 	const padding = 'x'.repeat(more);
@@ -55,13 +59,14 @@ function moment(sequence: number): string {
 function content(sequence: number, previous: string | null, padding: string): string {
 	const id = `00000000-0000-4000-8000-${String(sequence).padStart(12, '0')}`;
 	const tool = sequence % 3 === 0 ? 'shell' : 'apply_patch';
+	const status = sequence === FAILED ? 'failure' : sequence === PENDING ? 'pending' : 'success';
 	return (
 		'{"authority":{"policy_reference":"","type":"autonomous"},' +
 		`"context":{"agent_id":"codex","environment":{"timestamp":"${moment(sequence)}"},"session_id":"big"},` +
 		'"domain":"codex","execution":{"duration_ms":0,"resources_used":{"input_tokens":10,"output_tokens":2},' +
 		`"tool_calls":[{"arguments":{"command":"make step-${sequence}"},"duration_ms":12,"error":null,` +
 		`"result":"${'all good so far '.repeat(8)}${padding}","success":true,"tool":"${tool}"}]},"id":"${id}",` +
-		`"outcome":{"side_effects":[],"status":"success","summary":"${tool}: make step-${sequence}"},` +
+		`"outcome":{"side_effects":[],"status":"${status}","summary":"${tool}: make step-${sequence}"},` +
 		`"parent_id":null,"previous_hash":${previous === null ? 'null' : `"${previous}"`},` +
 		`"reasoning":{"analysis":"","model":"","reasoning":""},"sequence":${sequence},"spec_version":"1.0",` +
 		`"trigger":{"request":"please build number ${Math.floor(sequence / 50)}","source":"big","type":"user_request"},` +

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use std::borrow::Cow;
 use wrap::{CUT, WRAPPINGS, wrapped};
 
-/// The seed of all values. A soak takes others too.
+/// The seed of all values in the corpora: the figures of the documents are those of these values.
 const SEED: u64 = 20;
 
 #[derive(Deserialize)]

@@ -1,7 +1,7 @@
 //! One chain: its records, and the facts about them that claims and witnesses are compared with.
 
 use super::CollectOptions;
-use super::changes::FileStamp;
+use super::changes::read_settled;
 use crate::chain::ChainReader;
 use crate::keys::KeySet;
 use crate::sources::{ChainClaim, ChainFacts, ChainSource, RecordsLocation};
@@ -47,24 +47,22 @@ pub(super) enum ChainOutcome {
 }
 
 impl ChainTask<'_> {
-    /// Reads the chain. A verdict on a file that changed meanwhile is not believed unless it is good: it is read again.
+    /// Reads the chain, twice if it changes meanwhile.
     pub(super) fn run(&self) -> Result<ChainOutcome> {
-        let before = FileStamp::read(self.source.path());
-        let first = self.read()?;
-        if first.records.valid || FileStamp::read(self.source.path()) == before {
-            return Ok(ChainOutcome::Read(Box::new(first)));
-        }
-        let before = FileStamp::read(self.source.path());
-        let second = self.read()?;
-        if second.records.valid || FileStamp::read(self.source.path()) == before {
-            return Ok(ChainOutcome::Read(Box::new(second)));
-        }
-        Ok(ChainOutcome::Changed(UnreadableChain {
-            chain: self.name.to_owned(),
-            code: FindingCode::Changed,
-            message: format!("`{}` changes while it is read.", self.source.path().display()),
-            fix: Some("Run the command again.".to_owned()),
-        }))
+        self.run_with(|| self.read())
+    }
+
+    fn run_with(&self, read: impl FnMut() -> Result<ReadChain>) -> Result<ChainOutcome> {
+        let path = self.source.path();
+        Ok(match read_settled(path, read, |read| read.records.valid)? {
+            Some(read) => ChainOutcome::Read(Box::new(read)),
+            None => ChainOutcome::Changed(UnreadableChain {
+                chain: self.name.to_owned(),
+                code: FindingCode::Changed,
+                message: format!("`{}` changes while it is read.", path.display()),
+                fix: Some("Run the command again.".to_owned()),
+            }),
+        })
     }
 
     fn read(&self) -> Result<ReadChain> {
@@ -190,5 +188,98 @@ impl SeenRecords {
             self.last_time = Some((text.to_owned(), time));
         }
         self.facts.record(seal);
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods)]
+mod tests {
+    use super::*;
+    use crate::chain::{ChainWriter, PendingRecord};
+    use crate::evidence::CollectedEvidence;
+    use crate::sources::open_any;
+    use crate::{ActionRecord, Sealer, SigningKey};
+    use capsid_verdict::{KeyOrigin, Require, SignerPolicy};
+    use std::path::Path;
+    use std::time::{Duration, SystemTime};
+
+    const KEY: [u8; 32] = [1; 32];
+
+    fn seal(path: &Path) {
+        let sealer = Sealer::new(SigningKey::from_seed(&KEY));
+        let item = PendingRecord { key: "a".to_owned(), open: false, weight: 0, item: () };
+        let mut writer = ChainWriter::open(path).unwrap().signing_with(sealer.clone());
+        let record = ActionRecord { id: "a".into(), domain: "codex".into(), ..ActionRecord::default() };
+        let prepare = |(): &(), _, link: &_| sealer.prepare(&record, link, "2026-02-07T15:20:54+00:00");
+        writer.append(None, [item], prepare).unwrap();
+    }
+
+    fn tamper(path: &Path) {
+        let edit = "UPDATE capsules SET canonical = replace(canonical, 'codex', 'cline')";
+        assert_eq!(rusqlite::Connection::open(path).unwrap().execute(edit, []).unwrap(), 1);
+    }
+
+    /// Runs a task on a chain that was tampered with, and does something to its file after each reading.
+    fn run(after: impl Fn(&Path, u64)) -> (u64, ChainOutcome) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.db");
+        seal(&path);
+        tamper(&path);
+        let mut keys = KeySet::default();
+        keys.add(SigningKey::from_seed(&KEY).public(), KeyOrigin::Own);
+        let sources = open_any(&path).unwrap();
+        let task = ChainTask {
+            source: &sources.chains[0],
+            name: "codex/s",
+            place: ChainPlace::File,
+            watch: BTreeSet::new(),
+            keys: &keys,
+            options: &CollectOptions::default(),
+        };
+        let mut reads = 0;
+        let outcome = task.run_with(|| {
+            reads += 1;
+            let read = task.read();
+            after(&path, reads);
+            read
+        });
+        (reads, outcome.unwrap())
+    }
+
+    /// Gives the file another time, as a writer does.
+    fn touch(path: &Path, number: u64) {
+        let time = SystemTime::now() + Duration::from_secs(number);
+        std::fs::File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
+    }
+
+    #[test]
+    fn a_file_that_does_not_change_is_read_once() {
+        let (reads, outcome) = run(|_, _| {});
+        let ChainOutcome::Read(read) = outcome else { panic!("it did not change") };
+        assert_eq!((reads, read.records.valid), (1, false));
+    }
+
+    #[test]
+    fn of_a_file_that_changed_once_the_second_reading_counts() {
+        let (reads, outcome) = run(|path, number| {
+            if number == 1 {
+                std::fs::remove_file(path).unwrap();
+                seal(path);
+                touch(path, number);
+            }
+        });
+        let ChainOutcome::Read(read) = outcome else { panic!("it changed once") };
+        assert_eq!((reads, read.records.valid, read.records.total), (2, true, 1));
+    }
+
+    #[test]
+    fn a_file_that_changed_twice_is_unreadable_and_the_exit_status_says_so() {
+        let (reads, outcome) = run(touch);
+        let ChainOutcome::Changed(unreadable) = outcome else { panic!("it changed twice") };
+        assert_eq!((reads, unreadable.code), (2, FindingCode::Changed));
+        let mut found = CollectedEvidence::default();
+        found.evidence.unreadable.push(unreadable);
+        let verdict = found.evaluate(&SignerPolicy::implied(Require::Any));
+        assert_eq!((verdict.level.as_str(), verdict.exit_code(false)), ("unreadable", 2));
     }
 }

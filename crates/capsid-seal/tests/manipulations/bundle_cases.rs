@@ -9,6 +9,7 @@ use super::draft::{BundleDraft, FIRST, HEADS, META, SECOND, THIRD, signed_statem
 use super::expected::{Expectation, by_trust, invalid, noticed, unchanged, verdict};
 use super::families::sign;
 use super::{Manipulation, same_file, to_case};
+use capsid_model::exact::ExactJson;
 use capsid_model::{Value, json};
 use capsid_seal::{ActionRecord, SigningKey, StoredRecord};
 use std::path::{Path, PathBuf};
@@ -117,6 +118,25 @@ fn findings() -> Vec<BundleCase> {
             noticed("unverified", "unrecorded", "codex/s3"),
             |draft| {
                 draft.records(META).pop();
+                draft.adjust_meta();
+                statements(draft).truncate(2);
+            },
+        ),
+        make(
+            "unrecorded: the meta-chain listed a chain as open and never recorded it",
+            "unrecorded",
+            noticed("unverified", "unrecorded", "codex/s3"),
+            |draft| {
+                let [_, second, third] = base::chains();
+                let mut records = base::meta();
+                records.pop();
+                let mut listing = entry(records.len(), &second, 4);
+                let Some(ExactJson::Object(result)) = listing.outcome.get_mut("result") else { panic!() };
+                let head = third.records[0].seal.hash.as_str();
+                let open = vec![third.tool.into(), third.session.into(), 1_u64.into(), head.into()];
+                result.insert("open".to_owned(), vec![ExactJson::Array(open)].into());
+                *draft.records(META).last_mut().unwrap() =
+                    to_value(&seal_next(&records, &listing, &current_key()));
                 draft.adjust_meta();
                 statements(draft).truncate(2);
             },

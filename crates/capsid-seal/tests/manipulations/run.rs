@@ -8,6 +8,10 @@ use capsid_seal::meta::PinnedHead;
 use capsid_seal::sources::{ChainSources, open_any};
 use capsid_testkit::bundle_cases::{load_second_list, load_table, write_case};
 use capsid_verdict::{Require, SignerPolicy};
+use std::collections::BTreeMap;
+
+const DIMENSIONS: [&str; 8] =
+    ["content", "link", "signature", "signer", "claims", "meta", "completeness", "time"];
 
 /// The keys of a reader and what they ask for.
 fn reader(options: &Value, sources: &ChainSources) -> (KeySet, SignerPolicy) {
@@ -29,9 +33,19 @@ fn reader(options: &Value, sources: &ChainSources) -> (KeySet, SignerPolicy) {
     (keys, policy)
 }
 
-/// Runs each case for each reader, and tells which verdicts differ.
-fn compare(table: &Value, cases: &[Value]) -> (usize, Vec<String>) {
-    let (mut verdicts, mut mismatches) = (0, Vec::new());
+/// What came of the cases.
+#[derive(Default)]
+struct ComparedCases {
+    verdicts: usize,
+    /// Verdicts that differ from the expected ones.
+    mismatches: Vec<String>,
+    /// The dimensions of each verdict, in one line.
+    dimensions: BTreeMap<String, String>,
+}
+
+/// Runs each case for each reader.
+fn compare(table: &Value, cases: &[Value]) -> ComparedCases {
+    let mut compared = ComparedCases::default();
     for case in cases {
         let folder = tempfile::tempdir().unwrap();
         write_case(table, case, folder.path());
@@ -62,12 +76,15 @@ fn compare(table: &Value, cases: &[Value]) -> (usize, Vec<String>) {
                 first.and_then(|one| one.chain.as_deref()),
                 first.and_then(|one| one.position),
             ]);
-            verdicts += 1;
+            compared.verdicts += 1;
+            let words = serde_json::to_value(verdict.dimensions).unwrap();
+            let line = DIMENSIONS.map(|name| words[name].as_str().unwrap().to_owned()).join(" ");
+            compared.dimensions.insert(format!("{}, {word}", case["name"].as_str().unwrap()), line);
             let has = case["has"].as_str();
             let is_there =
                 has.is_none_or(|code| verdict.findings.iter().any(|one| one.code.as_str() == code));
             if actual != case["expected"][word] || !is_there {
-                mismatches.push(format!(
+                compared.mismatches.push(format!(
                     "{}, {word}\n  expected {} and {has:?}\n  actual   {actual}\n  {:?}",
                     case["name"],
                     case["expected"][word],
@@ -76,20 +93,25 @@ fn compare(table: &Value, cases: &[Value]) -> (usize, Vec<String>) {
             }
         }
     }
-    (verdicts, mismatches)
+    compared
 }
 
 #[test]
 fn evaluate_gives_every_expected_verdict() {
     let table = load_table();
-    let (verdicts, mismatches) = compare(&table, table["cases"].as_array().unwrap());
-    assert_eq!(verdicts, 432);
+    let ComparedCases { verdicts, mismatches, dimensions } =
+        compare(&table, table["cases"].as_array().unwrap());
+    assert_eq!((verdicts, dimensions.len()), (432, 432));
     assert!(mismatches.is_empty(), "{} of {verdicts} differ\n{}", mismatches.len(), mismatches.join("\n"));
+    // The other verifiers compare theirs with this file.
+    let path = super::path().with_file_name("dimensions.json");
+    super::same_file(&path, &serde_json::to_value(dimensions).unwrap());
 }
 
 #[test]
 fn evaluate_gives_every_verdict_of_the_second_list() {
     let list = load_second_list();
-    let (verdicts, mismatches) = compare(&load_table(), list["cases"].as_array().unwrap());
+    let ComparedCases { verdicts, mismatches, .. } =
+        compare(&load_table(), list["cases"].as_array().unwrap());
     assert!(mismatches.is_empty(), "{} of {verdicts} differ\n{}", mismatches.len(), mismatches.join("\n"));
 }

@@ -13,7 +13,7 @@ const MAX_TEXT: usize = 8 << 10;
 /// Adds the texts of a record.
 pub(super) fn add_content(content: &ExactJson, kind: &str, attributes: &mut AttributeList) {
     match kind {
-        "tool" => {
+        "tool" | "agent" => {
             let member = |name: &str| call_of(content).and_then(|call| call.get(name));
             add_value(names::CALL_ARGUMENTS, member("arguments"), attributes);
             add_value(names::CALL_RESULT, member("result"), attributes);

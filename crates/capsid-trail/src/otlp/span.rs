@@ -172,3 +172,44 @@ fn status_of(outcome: &str, attributes: &mut AttributeList) -> Value {
         _ => json!({}),
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods)]
+mod tests {
+    use super::*;
+    use capsid_seal::RecordSeal;
+
+    #[test]
+    fn a_failed_or_blocked_record_is_an_error_with_its_type_and_an_unknown_outcome_is_unset() {
+        let mut trace = ChainTrace::new(TracedChain {
+            tool: "codex",
+            session: "s",
+            head: "",
+            level: "valid",
+            runs: &[],
+            content: false,
+        });
+        for (outcome, status, error) in [
+            ("success", json!({"code": 1}), None),
+            ("failure", json!({"code": 2}), Some("failure")),
+            ("blocked", json!({"code": 2}), Some("blocked")),
+            ("partial", json!({}), None),
+            ("pending", json!({}), None),
+        ] {
+            let canonical = json!({"type": "tool", "outcome": {"status": outcome}}).to_string();
+            let span = trace.record(&StoredRecord {
+                canonical,
+                seal: RecordSeal { hash: "0".repeat(64), ..RecordSeal::default() },
+                columns: None,
+            });
+            assert_eq!(span["status"], status, "{outcome}");
+            let attributes = span["attributes"].as_array().unwrap();
+            let value = |name: &str| {
+                let found = attributes.iter().find(|one| one["key"] == name)?;
+                found["value"]["stringValue"].as_str()
+            };
+            assert_eq!(value("error.type"), error, "{outcome}");
+            assert_eq!(value(names::OUTCOME), Some(outcome));
+        }
+    }
+}

@@ -61,13 +61,14 @@ fn action_of(
         "command" => Some(tools::command(builder, &message)?),
         "browser_action" => Some(tools::browser(builder, &message)?),
         "use_mcp_server" | "mcp_server_response" => Some(tools::mcp(builder, &message)?),
+        "use_subagents" => Some(tools::subagents(builder, &message)?),
         "error"
         | "error_retry"
         | "diff_error"
         | "clineignore_error"
         | "api_req_failed"
         | "mistake_limit_reached" => Some(messages::error(builder, &message)),
-        "info" | "task_progress" | "condense" | "summarize_task" => {
+        "info" | "task_progress" | "condense" | "summarize_task" | "subagent" | "subagent_usage" => {
             Some(messages::note_action(builder, &message))
         }
         // What completes an earlier message is in its action, and does not come here.

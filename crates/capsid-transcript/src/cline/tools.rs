@@ -246,6 +246,22 @@ pub(super) fn mcp(builder: &mut ClineActionBuilder, message: &ClineMessage<'_>) 
     Ok(finish(action, message, &outcome, call))
 }
 
+/// Work that was handed to subagents, one for each prompt.
+pub(super) fn subagents(builder: &mut ClineActionBuilder, message: &ClineMessage<'_>) -> Result<Action> {
+    let mut action = builder.act(message);
+    let arguments = message.object().unwrap_or_else(|| text_only(message.text).into());
+    let joined = builder.api.join(&[message.kind], &[])?;
+    let outcome = ToolOutcome::resolve(joined, builder, &mut action);
+    action.open |= message.is_last && outcome.result.is_none();
+    let prompts = arguments.get("prompts").and_then(ExactJson::as_array).unwrap_or_default();
+    let first = prompts.first().and_then(ExactJson::as_str).unwrap_or_default();
+    action.summary = summary(message.kind, first);
+    action.side_effects.push(format!("delegated to {} subagent(s)", prompts.len().max(1)));
+    let result = outcome.result.clone().into();
+    let call = ToolInvocation { tool: message.kind.to_owned(), arguments, result, duration_ms: None };
+    Ok(Action { kind: ActionKind::Agent, ..finish(action, message, &outcome, call) })
+}
+
 /// The time from a call to the last message that completes it.
 fn duration(message: &ClineMessage<'_>) -> Option<i64> {
     let began = message.json.get("ts")?.as_i64()?;

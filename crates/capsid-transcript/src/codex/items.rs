@@ -26,6 +26,8 @@ pub(super) const KNOWN: [&str; 9] = [
     "local_shell_call_output",
     "web_search_call",
 ];
+/// Calls that hand work to a subagent, or to one for each row of a table.
+const DELEGATIONS: [&str; 2] = ["spawn_agent", "spawn_agents_on_csv"];
 /// Arguments that say what a call is about, the first one that is there.
 const TARGETS: [&str; 7] = ["command", "cmd", "path", "file_path", "pattern", "query", "input"];
 
@@ -220,6 +222,11 @@ impl CodexReader<'_> {
         let is_done = signals.outcome() == OutcomeStatus::Success;
         let target = first_text(&arguments, &TARGETS).unwrap_or_default();
         action.summary = summary(tool, &target);
+        if DELEGATIONS.contains(&tool) {
+            action.kind = ActionKind::Agent;
+            let kind = arguments.text("agent_type").filter(|kind| !kind.is_empty()).unwrap_or("default");
+            action.side_effects.push(format!("delegated to {} subagent", one_line(kind)));
+        }
         if let Some(patch) = patch_of(tool, &arguments) {
             action.summary.push_str(&patch.counts.suffix());
             action.side_effects = patch.side_effects;

@@ -264,6 +264,7 @@ impl<'a> Bubbles<'a> {
             let (state, composer) = (self.state, self.composer);
             let subagents = self.subagents.get_or_insert_with(|| Subagents::load(state, composer));
             if let Some(card) = subagents.scorecard(state, &call.id) {
+                action.kind = ActionKind::Agent;
                 action.summary += &card.suffix();
                 action.side_effects.push(card.side_effect());
             }

@@ -2,7 +2,7 @@
 
 use super::build::*;
 use capsid_model::{Value, json};
-use capsid_transcript::{Action, OutcomeStatus};
+use capsid_transcript::{Action, ActionKind, OutcomeStatus};
 
 fn shell(call_more: Value, result: Value) -> Action {
     let mut payload = json!({"type": "function_call", "name": "shell", "call_id": "c",
@@ -67,4 +67,22 @@ fn status_of_an_aborted_turn_is_failure_and_its_trigger_is_the_system() {
     let read = read_lines(&[event(json!({"type": "turn_aborted", "reason": "interrupted"}))]);
     let action = read.get("aborted:0");
     assert_eq!((action.status, action.trigger.name()), (OutcomeStatus::Failure, "system"));
+}
+
+#[test]
+fn codex_work_that_is_handed_to_a_subagent_is_an_action_of_the_type_agent() {
+    let read = read_lines(&[
+        call("c1", "spawn_agent", json!({"message": "find the parser", "agent_type": "explorer"})),
+        output("c1", json!("agent_id: 7")),
+        call("c2", "spawn_agent", json!({"message": "go"})),
+        output("c2", json!({"output": "no", "success": false})),
+        call("c3", "wait", json!({"ids": ["7"]})),
+        output("c3", json!("done")),
+    ]);
+    assert_eq!(read.get("c1").kind, ActionKind::Agent);
+    assert_eq!(read.get("c1").side_effects, ["delegated to explorer subagent"]);
+    // One that did not begin changed nothing.
+    assert_eq!((read.get("c2").kind, read.get("c2").has_failed()), (ActionKind::Agent, true));
+    assert!(read.get("c2").side_effects.is_empty());
+    assert_eq!(read.get("c3").kind, ActionKind::Tool);
 }

@@ -4,7 +4,7 @@ use super::*;
 use capsid_model::{Value, json};
 use capsid_seal::keys::file;
 use capsid_testkit::bundle_cases::{load_table, write_case};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The seeds of the keys of the bundle's owner: until the rotation, and since.
 const SEEDS: [u8; 2] = [21, 22];
@@ -29,7 +29,7 @@ fn readers(table: &Value) -> BTreeMap<&'static str, (TrailUser, &'static [&'stat
 }
 
 #[test]
-fn the_command_gives_the_verdict_of_every_tenth_case() {
+fn the_command_gives_the_verdict_of_every_tenth_case_and_of_every_noted_head() {
     let table = load_table();
     let readers = readers(&table);
     let cases: Vec<(&Value, &str)> = table["cases"]
@@ -38,30 +38,56 @@ fn the_command_gives_the_verdict_of_every_tenth_case() {
         .iter()
         .flat_map(|case| ["default", "any", "pinned", "own"].map(|policy| (case, policy)))
         .collect();
+    // Each policy has its turn.
+    let mut chosen: BTreeSet<usize> = (0..cases.len() / 10).map(|tenth| tenth * 10 + tenth / 2 % 2).collect();
+    chosen.extend((0..cases.len()).filter(|at| cases[*at].0["meta_head"].is_string()));
     let folder = tempfile::tempdir().unwrap();
-    let (mut runs, mut mismatches) = (0, Vec::new());
-    for tenth in 0..cases.len() / 10 {
-        // Each policy has its turn. The command takes no noted head; `verify-meta` does.
-        let (case, policy) = cases[tenth * 10 + tenth / 2 % 2];
-        if case["meta_head"].is_string() {
-            continue;
-        }
-        let bundle = folder.path().join(tenth.to_string());
+    let (mut noted, mut mismatches) = (0, Vec::new());
+    for at in &chosen {
+        let (case, policy) = cases[*at];
+        let bundle = folder.path().join(at.to_string());
         std::fs::create_dir(&bundle).unwrap();
         write_case(&table, case, &bundle);
         let (reader, more) = &readers[policy];
-        let words = [&["trail", "verify", "--json", bundle.to_str().unwrap()], *more].concat();
+        let mut words = [&["trail", "verify", "--json", bundle.to_str().unwrap()], *more].concat();
+        if let Some(head) = case["meta_head"].as_str() {
+            words.extend(["--meta-head", head]);
+            noted += 1;
+        }
         let ran = reader.run(&words);
         let verdict = ran.json();
         let first = &verdict["findings"][0];
         let actual = json!([verdict["level"], ran.status, first["code"], first["chain"], first["position"]]);
-        runs += 1;
         if actual != case["expected"][policy] {
             let expected = &case["expected"][policy];
             mismatches
                 .push(format!("{}, {policy}\n  expected {expected}\n  actual   {actual}", case["name"]));
         }
     }
-    assert!(runs >= 40, "{runs}");
-    assert!(mismatches.is_empty(), "{} of {runs} differ\n{}", mismatches.len(), mismatches.join("\n"));
+    assert!(chosen.len() >= 50 && noted == 8, "{} cases, {noted} with a noted head", chosen.len());
+    assert!(
+        mismatches.is_empty(),
+        "{} of {} differ\n{}",
+        mismatches.len(),
+        chosen.len(),
+        mismatches.join("\n")
+    );
+}
+
+#[test]
+fn a_noted_head_is_compared_at_home_too_and_stands_with_no_checkpoint() {
+    let desk = sealed(1);
+    let head = desk.expect(0, &["trail", "verify-meta", "--json"]).json()["head"].clone();
+    let (length, hash) = (head["length"].as_u64().unwrap(), head["hash"].as_str().unwrap());
+    let noted = format!("{length}:{hash}");
+    desk.expect(0, &["trail", "verify", "--meta-head", &noted]);
+    for (head, code) in [
+        (format!("{}:{hash}", length + 1), "pinned_head_missing"),
+        (format!("{length}:{}", "0".repeat(64)), "pinned_head_differs"),
+    ] {
+        let verdict = desk.expect(1, &["trail", "verify", "--meta-head", &head, "--json"]).json();
+        assert_eq!(verdict["findings"][0]["code"], code, "{verdict}");
+    }
+    desk.expect(2, &["trail", "verify", "--meta-head", &noted, "--since", &noted]);
+    desk.expect(2, &["trail", "verify", "--meta-head", hash]);
 }

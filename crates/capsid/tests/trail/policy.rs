@@ -3,6 +3,7 @@
 use super::*;
 use capsid_model::{Value, fields, json};
 use capsid_seal::chain::{ChainWriter, PendingRecord};
+use capsid_seal::keys::KeyOrigin;
 use capsid_seal::{ActionRecord, ChainLink, Sealer, SigningKey};
 use std::path::{Path, PathBuf};
 
@@ -247,6 +248,64 @@ fn migrate_moves_chains_of_others_and_says_so_before() {
     let verdict = desk.expect(0, &["trail", "verify", "--json"]).json();
     assert_eq!(verdict["level"], "unverified", "{verdict}");
     assert!(desk.expect(0, &["trail", "migrate"]).stdout.contains("nothing has to change"));
+}
+
+/// Runs a command in a terminal, with answers typed ahead. Python brings the terminal.
+fn run_in_terminal(desk: &TrailUser, args: &[&str], answers: &str) -> ProgramOutput {
+    const TERMINAL: &str = "
+import os, pty, sys
+child, terminal = pty.fork()
+if child == 0:
+    os.execv(sys.argv[2], sys.argv[2:])
+os.write(terminal, sys.argv[1].encode())
+shown = b''
+try:
+    while part := os.read(terminal, 4096):
+        shown += part
+except OSError:
+    pass
+sys.stdout.write(shown.decode())
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+";
+    let words = ["python3", "-c", TERMINAL, answers];
+    let output = desk.program.command_under(&words, desk.home(), args).output().unwrap();
+    ProgramOutput::from_output(output)
+}
+
+#[test]
+fn migrate_asks_about_each_known_key_and_does_what_is_answered() {
+    let desk = sealed(1);
+    for seed in 1..=3 {
+        desk.expect(0, &["key", "add", &SigningKey::from_seed(&[seed; 32]).public().hex()]);
+    }
+    let plan = desk.expect(0, &["trail", "migrate", "--dry-run", "--json"]).json();
+    let known: Vec<&str> =
+        plan["known"].as_array().unwrap().iter().map(|key| key.as_str().unwrap()).collect();
+    assert_eq!(known.len(), 3);
+    let ran = run_in_terminal(&desk, &["trail", "migrate"], "p\nremove\n\n");
+    assert_status(0, &ran);
+    for key in &known {
+        let question = format!("The key {}: [p]in, [r]emove or [k]eep as known?", &key[..16]);
+        assert_eq!(ran.stdout.matches(&question).count(), 1, "{ran}");
+    }
+    let keys = capsid_seal::keys::load_home(&desk.trail());
+    let origin = |key: &str| keys.iter().find(|one| one.key.hex() == key).map(|one| one.origin);
+    let origins = known.iter().map(|key| origin(key)).collect::<Vec<_>>();
+    assert_eq!(origins, [Some(KeyOrigin::Pinned), None, Some(KeyOrigin::Known)]);
+}
+
+#[test]
+fn migrate_changes_nothing_unless_the_answer_is_yes() {
+    let desk = with_foreign_chain();
+    for answer in ["n\n", "\n"] {
+        let ran = run_in_terminal(&desk, &["trail", "migrate"], answer);
+        assert_status(1, &ran);
+        assert!(ran.stdout.contains("Nothing was changed"), "{ran}");
+        assert!(desk.chain(SESSION).exists());
+    }
+    // The rest is kept as it is: nobody answers any more.
+    assert_status(0, &run_in_terminal(&desk, &["trail", "migrate"], "y\nk\nk\n"));
+    assert!(!desk.chain(SESSION).exists() && desk.trail().join("imported").exists());
 }
 
 #[test]

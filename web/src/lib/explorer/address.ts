@@ -56,6 +56,23 @@ export function buildRecordLink(chain: string, position: number): string {
 	return `#${encodeURIComponent(chain)}/${position}`;
 }
 
+/** The address of a record, to be passed on: the page, the bundle that it shows, and the short link. */
+export function buildRecordAddress(address: string, chain: string, position: number): string {
+	const url = new URL(address);
+	const bundle = url.searchParams.get('bundle');
+	url.search = bundle ? new URLSearchParams({ bundle }).toString() : '';
+	url.hash = buildRecordLink(chain, position);
+	return url.href;
+}
+
+/** The query of an address. A short link behind the `#` wins: whoever follows it wants that record. */
+export function findQuery({ search, hash }: { search: string; hash: string }): string {
+	const query = search.replace(/^\?/, '');
+	// The key of the local viewer stands there too, and is no link.
+	if (!/^#[^=&]+\/\d{1,9}$/.test(hash)) return query;
+	return buildQuery(parseView(hash.slice(1)), query);
+}
+
 function decode(text: string): string {
 	try {
 		return decodeURIComponent(text);

@@ -2,7 +2,7 @@
 import { expect, it, vi } from 'vitest';
 import type { Progress } from './types';
 import { createTestEngine } from '../../../tests/helpers/testEngine';
-import { generatedBundle } from '../../../tests/helpers/generatedBundle';
+import { FAILED, generatedBundle, PENDING } from '../../../tests/helpers/generatedBundle';
 
 const length = Number(process.env['CAPSID_SPEED'] ?? 1500);
 const prints = process.env['CAPSID_SPEED'] !== undefined;
@@ -61,7 +61,15 @@ it(
 			engine.find({ ...query, text: 'all GOOD so far all good', isDeep: true })
 		);
 		expect(deep.total).toBe(length);
-		expect((await engine.find({ ...query, text: '', isFailed: true })).total).toBe(0);
+		const failed = await engine.find({ ...query, text: '', isFailed: true });
+		expect(failed.rows.map((row) => row?.position)).toEqual([PENDING, FAILED]);
+		// Fifty records answer one prompt; the first of them shows it.
+		const prompts = await engine.find({ ...query, text: '', order: 'oldest', offset: 40, limit: 20 });
+		const ids = prompts.rows.map((row) => row?.requestId);
+		expect([new Set(ids.slice(0, 10)).size, new Set(ids.slice(10)).size, new Set(ids).size]).toEqual([
+			1, 1, 2
+		]);
+		expect(prompts.rows[10]?.request).toBe('please build number 1');
 		const spans = await engine.use(id);
 		expect(spans.reduce((sum, span) => sum + span.records, 0)).toBe(length);
 

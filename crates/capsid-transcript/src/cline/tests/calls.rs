@@ -211,3 +211,26 @@ fn a_long_result_is_cut() {
     let result = actions[0].call.as_ref().unwrap().result.clone();
     assert_eq!(result, format!("{}...<+100000b>", "y".repeat(200_000)).into());
 }
+
+#[test]
+fn work_that_is_handed_to_subagents_is_an_action_of_the_type_agent() {
+    let prompts = json!({"prompts": ["find the parser", "find its tests"]});
+    let history =
+        called("t1", "use_subagents", json!({"prompt_1": "find the parser"}), json!("in src/parse.rs"));
+    let status = json!({"status": "completed", "total": 2, "successes": 2});
+    let messages = json!([say(1, "use_subagents", &prompts), say(2, "subagent", status), done(9)]);
+    let (actions, report) = Task::new(messages, json!(history)).read();
+    let delegated = &actions[0];
+    assert_eq!((delegated.kind, delegated.status), (ActionKind::Agent, crate::OutcomeStatus::Success));
+    assert_eq!(delegated.summary, "use_subagents: find the parser");
+    assert_eq!(delegated.side_effects, ["delegated to 2 subagent(s)"]);
+    let call = delegated.call.as_ref().unwrap();
+    assert_eq!((&call.arguments, &call.result), (&exact(prompts), &"in src/parse.rs".into()));
+    assert_eq!(actions[1].kind, ActionKind::System);
+    assert!(report.unknown.is_empty(), "{report:?}");
+    // A user who says no is asked first, and then nothing was delegated.
+    let history = called("t1", "use_subagents", json!({}), json!("The user denied this operation."));
+    let refused = one(ask(1, "use_subagents", json!({"prompts": ["x"]})), &history);
+    assert_eq!((refused.kind, refused.status), (ActionKind::Agent, crate::OutcomeStatus::Blocked));
+    assert!(refused.side_effects.is_empty());
+}

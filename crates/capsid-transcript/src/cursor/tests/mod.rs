@@ -376,4 +376,5 @@ fn a_sub_agent_has_a_scorecard() {
     let (actions, _) = state.read();
     assert_eq!(actions[0].summary, "task_v2: explore [explore: 1 edits, +2/-0, 2 tool calls]");
     assert_eq!(actions[0].side_effects, ["delegated to explore subagent (3 messages)"]);
+    assert_eq!(actions[0].kind, ActionKind::Agent);
 }

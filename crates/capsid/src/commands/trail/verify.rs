@@ -9,6 +9,7 @@ use crate::output;
 use capsid_model::{Code, Problem, Result};
 use capsid_seal::evidence::{CollectOptions, CollectedChain};
 use capsid_seal::keys::{KeyOrigin, KeySet};
+use capsid_seal::meta::PinnedHead;
 use capsid_seal::sources::SourceKind;
 use capsid_seal::verdict::TrailVerdict;
 use capsid_seal::verify::VerifiedCheckpoint;
@@ -32,6 +33,7 @@ Examples:
   capsid trail verify bundle/ --require pinned          a bundle, by a key that you pinned
   capsid trail verify chain.db --pubkey 0edc0349...     only this key counts
   capsid trail verify chain.db --since 1204:9f86d081... only what came after a record verified before
+  capsid trail verify --meta-head 127:91a8057c...       compare with the head of the meta-chain you noted elsewhere
 
 Marks: [OK] valid, [UNVERIFIED] nothing is wrong but something is not proven, [INCOMPLETE] something is missing,
 [BROKEN] something was changed or forged, [UNREADABLE].
@@ -60,6 +62,15 @@ pub(super) struct TrailVerifyArgs {
     /// Begin after a record that was verified before: its sequence and hash, as a verification prints them.
     #[arg(long, value_name = "SEQ:HASH", value_parser = checkpoint)]
     since: Option<VerifiedCheckpoint>,
+    /// Compare with the meta-chain's length and head as they were noted elsewhere; `verify-meta` prints them.
+    #[arg(long, value_name = "LENGTH:HASH", value_parser = meta_head, conflicts_with = "since")]
+    meta_head: Vec<PinnedHead>,
+}
+
+/// The meta-chain's length and head, as `verify-meta` prints them.
+pub(super) fn meta_head(text: &str) -> std::result::Result<PinnedHead, String> {
+    let (length, hash) = number_and_hash(text, "LENGTH:HASH")?;
+    Ok(PinnedHead { length, hash })
 }
 
 fn checkpoint(text: &str) -> std::result::Result<VerifiedCheckpoint, String> {
@@ -105,6 +116,7 @@ pub(super) fn run(arguments: &TrailVerifyArgs, home: &TrailHome, is_home_named: 
             batch: arguments.batch,
             quick: arguments.quick,
             since: arguments.since.clone(),
+            meta_heads: arguments.meta_head.clone(),
             ..CollectOptions::default()
         },
     };

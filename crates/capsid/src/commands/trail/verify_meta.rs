@@ -1,7 +1,7 @@
 //! `capsid trail verify-meta`: whether every finished conversation is still there, whole.
 
-use super::chains::{number_and_hash, own_keys, print_refused};
-use super::verify::given_keys;
+use super::chains::{own_keys, print_refused};
+use super::verify::{given_keys, meta_head};
 use crate::output::{self, BAD, DIM, GOOD, NAME, WARN, paint};
 use capsid_model::text::inert_line;
 use capsid_model::{Code, Problem, Result, Value, json};
@@ -39,13 +39,8 @@ pub(super) struct TrailVerifyMetaArgs {
     #[arg(long, value_name = "HEX")]
     pubkey: Vec<String>,
     /// The meta-chain's length and head as they were noted elsewhere.
-    #[arg(long, value_name = "LENGTH:HASH", value_parser = pinned)]
+    #[arg(long, value_name = "LENGTH:HASH", value_parser = meta_head)]
     pinned: Option<PinnedHead>,
-}
-
-fn pinned(text: &str) -> std::result::Result<PinnedHead, String> {
-    let (length, hash) = number_and_hash(text, "LENGTH:HASH")?;
-    Ok(PinnedHead { length, hash })
 }
 
 pub(super) fn run(arguments: &TrailVerifyMetaArgs, home: &TrailHome) -> Result<u8> {
