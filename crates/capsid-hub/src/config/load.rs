@@ -272,6 +272,7 @@ mod tests {
             "server.tls_certificate",
             "server.tls_key",
             "database.url",
+            "database.read_url",
             "search.embeddings_url",
             "search.embeddings_model",
             "search.embeddings_key",
