@@ -221,6 +221,15 @@ fn a_report_against_an_arbiter_costs_a_fifth_of_the_stake() {
         };
         assert_eq!((stake("node_liar"), stake("node_right")), (40.0, 50.0));
         all_is_well(hub);
+        // A stake of which a part was taken has to be made up before its node is asked again.
+        hub.publish("node_a", &Bundle::new(2)).expect(200);
+        run_jobs(hub);
+        assert_eq!(assigned(hub), ["node_right"]);
+        let topped = hub.post("/a2a/validator/stake", &json!({"sender_id": "node_liar"})).expect(200);
+        assert_eq!((&topped["is_validator"], &topped["stake"]["amount"]), (&json!(true), &json!(50)));
+        run_jobs(hub);
+        assert_eq!(assigned(hub), ["node_liar", "node_right"]);
+        hub.change("DELETE FROM assignments");
         hub.post("/a2a/validator/unstake", &json!({"sender_id": "node_liar"})).expect(200);
         assert_eq!(balances(hub, "node:node_liar"), (0, 50));
         all_is_well(hub);
@@ -253,9 +262,18 @@ fn fraud_costs_the_whole_stake_of_an_owner_and_its_level() {
         for node in ["node_a", "node_b"] {
             let shown = hub.get(&format!("/a2a/validator/status?node_id={node}")).expect(200);
             assert_eq!(shown["stake"]["amount"].as_f64(), Some(0.0), "{shown}");
+            assert_eq!(
+                (&shown["stake"]["status"], &shown["is_validator"]),
+                (&json!("released"), &json!(false))
+            );
             assert_eq!(balances(hub, &format!("node:{node}")), (0, 10));
         }
         assert!(level().unwrap() < before, "a strike costs the level");
+        let (publisher, _) = user(hub, "ann");
+        claim(hub, &publisher, "node_ann");
+        hub.publish("node_ann", &Bundle::new(1)).expect(200);
+        run_jobs(hub);
+        assert!(assigned(hub).is_empty(), "nobody has a stake");
         all_is_well(hub);
     });
 }
@@ -291,6 +309,12 @@ fn a_report_that_is_replaced_after_the_outcome_settles_as_it_was() {
             assert_eq!(settled(), (1, 0), "it was wrong when it was settled");
         }
     });
+}
+
+/// The nodes that are asked about something.
+fn assigned(hub: &TestHub) -> Vec<String> {
+    let sql = "SELECT node_id FROM assignments WHERE state = 'open' ORDER BY node_id";
+    hub.hub.store.read_now(move |tx| tx.query_all(sql, capsid_store::params![])).unwrap()
 }
 
 /// A report that counts.

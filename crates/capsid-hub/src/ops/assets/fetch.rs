@@ -283,7 +283,7 @@ struct FetchOutcome {
     candidates: Option<Vec<OfferedCandidateView>>,
     /// Asked for by id and not to be had.
     missing: Vec<AssetId>,
-    /// Whether the node asks for assets to validate, and has a stake.
+    /// Whether the node asks for assets to validate, and may.
     is_validator: bool,
     validation_tasks: Vec<AssignmentView>,
     tasks: Vec<TaskView>,
@@ -398,9 +398,13 @@ fn find_assets(
         }
         _ => Vec::new(),
     };
-    let is_validator = plan.validation_tasks
-        && node.is_some()
-        && stakes::get(tx, sender)?.is_some_and(|stake| stake.is_active());
+    // Without a stake an account may ask for audits, where the hub makes them.
+    let may_ask = plan.validation_tasks
+        && node.is_some_and(|node| context.config.promotion.audit_share > 0.0 && node.owner.is_some());
+    let is_validator = may_ask
+        || (plan.validation_tasks
+            && node.is_some()
+            && stakes::get(tx, sender)?.is_some_and(|stake| stake.is_active()));
     let balance = node.map(|_| ledger::balance(tx, &ledger::node_account(sender))).transpose()?;
     Ok(FetchOutcome { assets, own, candidates, missing, is_validator, balance, ..FetchOutcome::default() })
 }
