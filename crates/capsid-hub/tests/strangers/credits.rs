@@ -109,7 +109,7 @@ fn promote(hub: &TestHub, admin: &str, bundle: &Bundle) {
 fn junk_does_not_keep_its_rewards() {
     both_with(public, |hub| {
         let root = admin(hub);
-        let (bundles, account) = ([Bundle::new(1), Bundle::new(2)], "node:node_a");
+        let (bundles, account) = ([1, 2, 3, 4].map(Bundle::new), "node:node_a");
         hub.register("node_a");
         for bundle in &bundles {
             hub.publish("node_a", bundle).expect(200);
@@ -117,23 +117,30 @@ fn junk_does_not_keep_its_rewards() {
         }
         assert_eq!(balances(hub, account), (0, 0), "both are held");
         let economics = hub.get("/a2a/credit/economics").expect(200);
-        assert_eq!(economics["held_rewards"], 40);
-        // One fails on day 13, the other on day 15.
+        assert_eq!(economics["held_rewards"], 80);
+        // One is withdrawn and one demoted on day 13, the others on day 15.
         hub.clock.advance(13 * DAY);
         run_jobs(hub);
         let withdraw = |bundle: &Bundle| {
             let path = format!("/admin/assets/{}/quarantine", bundle.capsule_id());
             hub.post_as(&root, &path, &json!({"reason": "junk"}))
         };
+        let demote = |bundle: &Bundle| {
+            let path = format!("/admin/assets/{}/reject", bundle.capsule_id());
+            let demoted = hub.post_as(&root, &path, &json!({"reason": "It breaks."})).expect(200);
+            assert_eq!(demoted["asset_status"], "candidate");
+        };
         withdraw(&bundles[0]).expect(200);
+        demote(&bundles[2]);
         all_is_well(hub);
         hub.clock.advance(DAY);
         run_jobs(hub);
-        assert_eq!(balances(hub, account), (0, 20), "what stayed valid is paid");
+        assert_eq!(balances(hub, account), (0, 40), "what stayed valid is paid");
         hub.clock.advance(DAY);
         withdraw(&bundles[1]).expect(200);
+        demote(&bundles[3]);
         run_jobs(hub);
-        assert_eq!(balances(hub, account), (0, 20), "what was paid is not taken back");
+        assert_eq!(balances(hub, account), (0, 40), "what was paid is not taken back");
         let earned = hub.get("/a2a/credit/economics").expect(200);
         assert_eq!((&earned["held_rewards"], &earned["sum"]), (&json!(0), &json!(0)));
         all_is_well(hub);

@@ -187,6 +187,26 @@ fn a_creator_who_publishes_a_near_copy_of_what_it_rejected_pays() {
 }
 
 #[test]
+fn a_creator_whose_node_fetches_what_it_rejected_pays() {
+    both_with(public, |hub| {
+        let trial = Answered::new(hub);
+        let (root, fetch) = (admin(hub), json!({"asset_ids": [trial.asset]}));
+        claim_node(hub, &trial.ann, "node_of_ann");
+        let path = format!("/admin/assets/{}/promote", trial.asset);
+        hub.post_as(&root, &path, &json!({})).expect(200);
+        // What was fetched before the rejection was fetched to be judged.
+        assert_eq!(hub.message("node_of_ann", "fetch", fetch.clone()).expect(200)["count"], 1);
+        hub.runtime.block_on(hub.hub.usage.flush()).unwrap();
+        trial.read_and_reject();
+        hub.clock.advance(HOUR);
+        assert_eq!(hub.message("node_of_ann", "fetch", fetch).expect(200)["count"], 1);
+        hub.clock.advance(72 * HOUR);
+        run_jobs(hub);
+        trial.assert_ended("accepted", (0, 10));
+    });
+}
+
+#[test]
 fn a_creator_on_a_private_hub_reads_and_rejects_as_ever() {
     both_with(
         |config| config.promotion.interval_ms = 0,
