@@ -87,6 +87,8 @@ struct FetchPlan {
     search_only: bool,
     tasks: bool,
     validation_tasks: bool,
+    /// Nothing else: so asks whoever validates. Other nodes ask for tasks of every kind.
+    validation_only: bool,
     /// Candidates too, to be tried.
     trial: bool,
     questions: Option<Vec<Value>>,
@@ -238,6 +240,7 @@ fn plan(asked: FetchRequest) -> ApiResult<FetchPlan> {
         search_only: on(asked.search_only),
         tasks: on(asked.include_tasks) || on(asked.tasks_only),
         validation_tasks: on(asked.validation_only) || on(asked.include_tasks),
+        validation_only: on(asked.validation_only),
         trial: on(asked.trial),
         questions: asked.questions,
     })
@@ -399,7 +402,7 @@ fn find_assets(
         _ => Vec::new(),
     };
     // Without a stake an account may ask for audits, where the hub makes them.
-    let may_ask = plan.validation_tasks
+    let may_ask = plan.validation_only
         && node.is_some_and(|node| context.config.promotion.audit_share > 0.0 && node.owner.is_some());
     let is_validator = may_ask
         || (plan.validation_tasks
