@@ -57,7 +57,7 @@ fn start(on: On, profile: HubProfile) -> TestHub {
             data: config.data.clone(),
             database: config.database.clone(),
             public_url: config.public_url.clone(),
-            timeouts: config.timeouts.clone(),
+            timeouts: config.timeouts,
             ..HubConfig::for_profile(profile)
         };
         (config.node_grant, config.account_grant) = grants;
