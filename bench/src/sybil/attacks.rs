@@ -11,6 +11,8 @@ use fastrand::Rng;
 
 /// How many claimed accounts work together.
 const RING: u32 = 10;
+/// How many validators are asked about one asset.
+const DRAWN: u32 = 3;
 
 /// What an attacker does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +47,7 @@ impl AttackKind {
             Self::TwoFreeNodes => "a second free node fetches and reports",
             Self::FreeNodes => "25 free nodes of 25 networks fetch, 10 report",
             Self::InflatedValues => "inflated values, a test that cannot fail, one friendly account",
-            Self::Ring => "ten claimed accounts of level 1 work together",
+            Self::Ring => "ten claimed accounts of level 1 work together until their stakes are too small",
             Self::RingWithTest => "the same, for a useless change with a test that works (not prevented)",
         }
     }
@@ -64,8 +66,42 @@ pub fn attack(kind: AttackKind, config: &HubConfig, seed: u64) -> Vec<Asset> {
         AttackKind::RingWithTest => &[ProofLevel::Real],
         _ => &[ProofLevel::Vacuous, ProofLevel::Real],
     };
-    let junk = |validation: &ProofLevel| Asset { signal: 0, book: push(kind, config, *validation, &mut rng) };
-    validations.iter().map(junk).collect()
+    let asks_validators = config.trust().owners.settled_for_weight > 0;
+    let mut junk = Vec::new();
+    for validation in validations {
+        if kind == AttackKind::Ring && *validation == ProofLevel::Real && asks_validators {
+            junk.extend(try_ring(config, &mut rng));
+        } else {
+            junk.push(push(kind, config, *validation, &mut rng));
+        }
+    }
+    junk.into_iter().map(|book| Asset { signal: 0, book }).collect()
+}
+
+/// A ring publishes one asset after the other until three of its own are drawn for one, or its stakes are too small: each report
+/// against an arbiter takes a part of one, and its account is drawn no more.
+fn try_ring(config: &HubConfig, rng: &mut Rng) -> Vec<EvidenceBook> {
+    let (mut staked, mut tries) = (RING, Vec::new());
+    while staked >= DRAWN {
+        let drawn = draw_of_ring(staked, rng);
+        let mut book = declare(config, ProofLevel::Real, OwnerLevel::Known);
+        collude(&mut book, config, ProofLevel::Real);
+        (drawn..DRAWN).for_each(|_| book.report(config, honest_owner(rng), Grade::Assigned, false));
+        tries.push(book);
+        if drawn == DRAWN {
+            break;
+        }
+        staked -= drawn;
+    }
+    tries
+}
+
+/// How many of the validators of an asset belong to a ring.
+fn draw_of_ring(staked: u32, rng: &mut Rng) -> u32 {
+    (0..DRAWN).fold(0, |of_ring, before| {
+        let is_of_ring = rng.u32(0..VALIDATORS + staked - before) < staked - of_ring;
+        of_ring + u32::from(is_of_ring)
+    })
 }
 
 /// What is published declares as much as it can.
@@ -115,7 +151,7 @@ fn push(kind: AttackKind, config: &HubConfig, validation: ProofLevel, rng: &mut 
     if kind == AttackKind::RingWithTest {
         book.report(config, Speaker::KNOWN, Grade::Hub, true);
     } else if validation == ProofLevel::Real {
-        draw_validators(&mut book, config, kind, rng);
+        draw_validators(&mut book, config, rng);
     }
     book
 }
@@ -132,16 +168,9 @@ fn collude(book: &mut EvidenceBook, config: &HubConfig, validation: ProofLevel) 
 
 /// The hub asks three owners that have a stake to run the test. Honest ones report that it fails. Where nobody stakes, as in
 /// a small team, nobody is asked.
-fn draw_validators(book: &mut EvidenceBook, config: &HubConfig, kind: AttackKind, rng: &mut Rng) {
-    if config.trust().owners.settled_for_weight == 0 {
-        return;
-    }
-    let ring = if kind == AttackKind::Ring { RING } else { 0 };
-    for _ in 0..3 {
-        // Those of the ring have said that it works already.
-        if rng.u32(0..VALIDATORS + ring) < VALIDATORS {
-            book.report(config, honest_owner(rng), Grade::Assigned, false);
-        }
+fn draw_validators(book: &mut EvidenceBook, config: &HubConfig, rng: &mut Rng) {
+    if config.trust().owners.settled_for_weight > 0 {
+        (0..DRAWN).for_each(|_| book.report(config, honest_owner(rng), Grade::Assigned, false));
     }
 }
 

@@ -10,8 +10,8 @@ use capsid_rules::evaluation::owners::OwnerLevel;
 use capsid_rules::evaluation::proof::ProofLevel;
 
 /// How many honest owners the hub can ask, and how many accounts the attacker has.
-const HONEST: f64 = 30.0;
-const RING: f64 = 10.0;
+const HONEST: u32 = 30;
+const RING: u32 = 10;
 const MOST: u32 = 500;
 
 /// Prints what each way costs.
@@ -43,25 +43,51 @@ pub fn print(config: &HubConfig) {
 }
 
 /// What claimed accounts cost that work together: all three validators that are drawn must belong to the attacker, because
-/// one that fails calls the arbiter.
+/// one that fails calls the arbiter. A report against the arbiter makes a stake too small, and its account is drawn no more
+/// until the stake is made up.
 fn print_ring(config: &HubConfig, wanted: f64) {
     let stake = config.credits.validator_stake as f64 / 1000.0;
     let slashed = stake * config.credits.slash_percent as f64 / 100.0;
-    let runs = stake / (config.credits.report_reward_min as f64 / 1000.0);
-    let three = |count: f64| count * (count - 1.0) * (count - 2.0) / 6.0;
-    let chance = three(RING) / three(RING + HONEST);
-    let tries = 1.0 / chance;
-    let lost = tries * slashed * 3.0 * RING / (RING + HONEST);
+    let run = config.credits.report_reward_min as f64 / 1000.0;
+    let chance = chance_of_ring(RING, 3);
+    let (tries, success) = exhaust_ring();
+    let made_up = slashed * 3.0 * f64::from(RING) / f64::from(RING + HONEST) / chance;
     let hours = config.owners.min_age_days * 24.0;
+    let all = f64::from(RING);
     println!(
-        "| promote with claimed accounts, without the runner | {RING} in {RING} networks | {RING} | {:.0} | {hours:.0} | {lost:.0} lost, {:.0} honest runs first; {:.1} % a try, {tries:.0} tries |",
-        RING * stake,
-        RING * runs,
+        "| promote with claimed accounts, without the runner | {RING} in {RING} networks | {RING} | {:.0} | {hours:.0} | {:.0} honest runs first; {:.1} % for the first try, {:.1} % in the {tries:.0} tries until the stakes are too small; {:.0} tries if they are made up each time, {made_up:.0} credits or {:.0} more honest runs |",
+        all * stake,
+        all * stake / run,
         100.0 * chance,
+        100.0 * success,
+        1.0 / chance,
+        made_up / run,
     );
     let users = (0..=MOST).find(|count| score(&drawn(config, *count), config) > wanted);
     let users = users.map_or("impossible".to_owned(), |count| format!("{count} more"));
     println!("| outrank it then ({wanted:.1}) | {users} | {users} | 0 | {hours:.0} | 0 |");
+}
+
+/// How likely it is that of three drawn owners so many belong to a ring with so many stakes.
+fn chance_of_ring(staked: u32, of_ring: u32) -> f64 {
+    let choose = |all: u32, some: u32| -> f64 {
+        (0..some).map(|n| f64::from(all.saturating_sub(n)) / f64::from(n + 1)).product()
+    };
+    choose(staked, of_ring) * choose(HONEST, 3 - of_ring) / choose(staked + HONEST, 3)
+}
+
+/// How many tries a ring has until fewer than three of its stakes are whole, and how likely one of them succeeds.
+fn exhaust_ring() -> (f64, f64) {
+    let mut by_stakes = vec![(0.0, 0.0); 3];
+    for staked in 3..=RING {
+        let chances = [0, 1, 2, 3].map(|of_ring| chance_of_ring(staked, of_ring));
+        let after = |lost: usize| by_stakes.get(staked as usize - lost).copied().unwrap_or_default();
+        let ((tries_one, one), (tries_two, two)) = (after(1), after(2));
+        let goes_on = 1.0 - chances[0];
+        let tries = (1.0 + chances[1] * tries_one + chances[2] * tries_two) / goes_on;
+        by_stakes.push((tries, (chances[3] + chances[1] * one + chances[2] * two) / goes_on));
+    }
+    by_stakes.last().copied().unwrap_or_default()
 }
 
 /// Junk with as many owners as this that fetch it and say that it works, in the way that serves it best.

@@ -5,7 +5,7 @@ use crate::common::economy::all_is_well;
 use crate::common::mutate::{TEXTS, mutate};
 use crate::common::samples::{OTHERS, fits, samples};
 use crate::common::{On, TestHub};
-use capsid_hub::config::RateLimitsConfig;
+use capsid_hub::config::{HubConfig, HubProfile, RateLimitsConfig};
 use capsid_rules::rate_limit::RateLimit;
 use capsid_testkit::rounds::{rounds, seeded_rng};
 use fastrand::Rng;
@@ -30,7 +30,7 @@ fn a_spoilt_request_is_refused_with_a_reason_on_postgresql() {
 
 #[test]
 fn every_sample_is_taken_as_it_is_and_every_route_has_one() {
-    let hub = start(On::Sqlite);
+    let hub = start(On::Sqlite, HubProfile::Private);
     let samples = samples(&hub);
     for sample in &samples {
         let answer = sample.send(&hub, sample.body.to_string().into_bytes());
@@ -46,9 +46,22 @@ fn every_sample_is_taken_as_it_is_and_every_route_has_one() {
     }
 }
 
-fn start(on: On) -> TestHub {
+const PROFILES: [HubProfile; 2] = [HubProfile::Private, HubProfile::Public];
+
+/// A hub with all settings of a profile, without its limits of calls. The samples need credits, so everybody is granted some.
+fn start(on: On, profile: HubProfile) -> TestHub {
     let endless = RateLimit { count: 1_000_000_000, window_ms: 60_000 };
     TestHub::start(on, |config| {
+        let (grants, credits) = ((config.node_grant, config.account_grant), config.credits.clone());
+        *config = HubConfig {
+            data: config.data.clone(),
+            database: config.database.clone(),
+            public_url: config.public_url.clone(),
+            timeouts: config.timeouts,
+            ..HubConfig::for_profile(profile)
+        };
+        (config.node_grant, config.account_grant) = grants;
+        (config.credits.granted, config.credits.stake_from) = (credits.granted, credits.stake_from);
         config.limits = RateLimitsConfig {
             hello: endless,
             register: endless,
@@ -62,36 +75,41 @@ fn start(on: On) -> TestHub {
             graph_query: endless,
             graph_ingest: endless,
         };
+        config.quotas.publish_bundles = Vec::new();
     })
 }
 
 fn spoil_many(on: On) {
-    let (hub, mut rng) = (start(on), seeded_rng());
-    let samples = samples(&hub);
-    let mut statuses: BTreeMap<u16, usize> = BTreeMap::new();
-    for n in 0..rounds(1_000, 10_000) {
-        let sample = &samples[rng.usize(0..samples.len())];
-        let (body, done) = mutate(&sample.fresh(n), &mut rng);
-        let before = (n % COMPARED == 0).then(|| dump_without_logins(&hub));
-        let answer = sample.send(&hub, body.clone());
-        let told = || format!("{done}\n{answer}\n{}", String::from_utf8_lossy(&body[..body.len().min(4000)]));
-        assert!(answer.status < 500, "{}", told());
-        assert_eq!(answer.headers["content-type"], "application/json", "{}", told());
-        if answer.status >= 400 {
-            answer.explains();
-            assert!(
-                before.is_none_or(|before| before == dump_without_logins(&hub)),
-                "it left something behind: {}",
-                told()
-            );
+    let mut rng = seeded_rng();
+    for profile in PROFILES {
+        let hub = start(on, profile);
+        let samples = samples(&hub);
+        let mut statuses: BTreeMap<u16, usize> = BTreeMap::new();
+        for n in 0..rounds(500, 5_000) {
+            let sample = &samples[rng.usize(0..samples.len())];
+            let (body, done) = mutate(&sample.fresh(n), &mut rng);
+            let before = (n % COMPARED == 0).then(|| dump_without_logins(&hub));
+            let answer = sample.send(&hub, body.clone());
+            let told =
+                || format!("{done}\n{answer}\n{}", String::from_utf8_lossy(&body[..body.len().min(4000)]));
+            assert!(answer.status < 500, "{}", told());
+            assert_eq!(answer.headers["content-type"], "application/json", "{}", told());
+            if answer.status >= 400 {
+                answer.explains();
+                assert!(
+                    before.is_none_or(|before| before == dump_without_logins(&hub)),
+                    "it left something behind: {}",
+                    told()
+                );
+            }
+            *statuses.entry(answer.status).or_default() += 1;
         }
-        *statuses.entry(answer.status).or_default() += 1;
-    }
-    println!("{on:?}: {statuses:?}");
-    all_is_well(&hub);
-    // Some stay good, and some fail deeper than in the envelope; otherwise nothing was tried.
-    for status in [200, 400, 413] {
-        assert!(statuses.contains_key(&status), "no {status}");
+        println!("{on:?}, {profile:?}: {statuses:?}");
+        all_is_well(&hub);
+        // Some stay good, and some fail deeper than in the envelope; otherwise nothing was tried.
+        for status in [200, 400, 413] {
+            assert!(statuses.contains_key(&status), "no {status}");
+        }
     }
 }
 
@@ -99,15 +117,15 @@ fn spoil_many(on: On) {
 /// from another site or under an invented name leaves nothing behind.
 #[test]
 fn an_odd_head_is_refused_with_a_reason_on_sqlite() {
-    try_odd_heads(On::Sqlite);
+    PROFILES.into_iter().for_each(|profile| try_odd_heads(On::Sqlite, profile));
 }
 
 #[test]
 fn an_odd_head_is_refused_with_a_reason_on_postgresql() {
-    try_odd_heads(On::Postgres);
+    PROFILES.into_iter().for_each(|profile| try_odd_heads(On::Postgres, profile));
 }
 
-fn try_odd_heads(on: On) {
+fn try_odd_heads(on: On, profile: HubProfile) {
     const HOSTS: [&str; 7] = ["hub.test", "127.0.0.1", "localhost:1", "evil.test", "", "[::1", "\u{7f}"];
     const ORIGINS: [&str; 5] = ["http://hub.test", "http://evil.test", "null", "", "http://hub.test:99999"];
     const SITES: [&str; 4] = ["same-origin", "cross-site", "none", "?"];
@@ -119,9 +137,9 @@ fn try_odd_heads(on: On) {
         "",
         "\u{e9}",
     ];
-    let (hub, mut rng) = (start(on), seeded_rng());
+    let (hub, mut rng) = (start(on, profile), seeded_rng());
     let samples = samples(&hub);
-    for n in 0..rounds(300, 10_000) {
+    for n in 0..rounds(150, 5_000) {
         let sample = &samples[rng.usize(0..samples.len())];
         let mut headers: Vec<(&str, &str)> = Vec::new();
         let mut add = |name, values: &[&'static str], rng: &mut Rng| {
@@ -166,7 +184,8 @@ fn dump_without_logins(hub: &TestHub) -> String {
 #[test]
 fn an_odd_address_is_no_trouble() {
     for on in [On::Sqlite, On::Postgres] {
-        let (hub, mut rng) = (start(on), seeded_rng());
+        let profile = if on == On::Sqlite { HubProfile::Public } else { HubProfile::Private };
+        let (hub, mut rng) = (start(on, profile), seeded_rng());
         hub.fill(4);
         let paths: Vec<_> = hub.description["paths"].as_object().unwrap().iter().collect();
         for _ in 0..rounds(600, 5_000) {

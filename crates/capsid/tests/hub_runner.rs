@@ -5,15 +5,18 @@ use crate::common::program;
 use crate::escapes::table::{free_uid, reachable_program};
 use crate::validator::{creates, publish};
 use capsid_client::{ClientConfig, Identity, NodeClient};
-use capsid_model::{Object, SystemClock, Value, json};
+use capsid_model::{Object, SystemClock, Time, Value, json};
+use capsid_store::{Store, StoreOptions};
 use capsid_testkit::disk;
 use capsid_testkit::hub::{HubProcess, TestHubLocation, ask, ask_as};
 use capsid_testkit::program::ProgramOutput;
+use capsid_testkit::wait;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 const TOKEN: &str = "runner_0123456789abcdef0123456789abcdef";
 
@@ -52,6 +55,10 @@ impl RunnerDesk {
 
     /// The same with variables.
     fn run_with(&self, token: &str, variables: &[(&str, &Path)]) -> ProgramOutput {
+        ProgramOutput::from_output(self.runner(token, variables).output().unwrap())
+    }
+
+    fn runner(&self, token: &str, variables: &[(&str, &Path)]) -> Command {
         let mut command = Command::new(&self.program);
         let url = format!("http://{}", self.hub.address);
         command.args(["hub", "runner", "--once", "--json", "--hub", &url]);
@@ -60,7 +67,15 @@ impl RunnerDesk {
         if rustix::process::geteuid().is_root() {
             command.uid(free_uid()).gid(free_uid());
         }
-        ProgramOutput::from_output(command.output().unwrap())
+        command
+    }
+
+    /// A folder for a runner's temporary files.
+    fn temporary(&self) -> PathBuf {
+        let temporary = self.folder.path().join("runner-tmp");
+        std::fs::create_dir(&temporary).unwrap();
+        std::fs::set_permissions(&temporary, std::fs::Permissions::from_mode(0o777)).unwrap();
+        temporary
     }
 
     fn detail(&self, asset: &str) -> Value {
@@ -141,21 +156,50 @@ fn the_runner_does_not_run_as_root() {
     assert!(ran.stderr.contains("does not run as root"), "{ran}");
 }
 
+/// Its processes start others without end, it tries to write outside, and to say hello to the hub.
 #[test]
 fn what_a_bundle_does_in_the_runner_leaves_nothing() {
     let desk = RunnerDesk::open();
-    let greedy = "const { spawn } = require('child_process');\n\
-        for (let i = 0; i < 50; i++) try { spawn(process.execPath, ['-e', 'setTimeout(() => {}, 1e6)'], {detached: true}) } catch {}\n\
-        try { require('fs').writeFileSync('/var/tmp/planted-by-runner', 'x') } catch {}\n\
-        require('net').connect(1, '127.0.0.1').on('error', () => process.exit(1));\n\
-        for (;;) process.stdout.write('x'.repeat(65536));\n";
-    let asset = publish(&desk.author("one"), "greedy", &creates(&[("greedy.test.js", greedy)]));
+    let hello = |node: &str| {
+        json!({"protocol": "gep-a2a", "protocol_version": "1.0.0", "message_type": "hello", "message_id": format!("msg_{node}"),
+            "sender_id": node, "timestamp": "2026-01-01T00:00:00.000Z", "payload": {"capabilities": {}}})
+        .to_string()
+    };
+    let (host, port) = desk.hub.address.rsplit_once(':').unwrap();
+    let greedy = format!(
+        "const {{ spawn }} = require('child_process');\n\
+        const fork = () => {{\n\
+          for (let i = 0; i < 4; i++) try {{\n\
+            spawn(process.execPath, [__filename, 'multiplies'], {{detached: true, stdio: 'ignore'}}).on('error', () => {{}});\n\
+          }} catch {{}}\n\
+        }};\n\
+        fork();\n\
+        if (process.argv[2] === 'multiplies') setInterval(fork, 50);\n\
+        else {{\n\
+          try {{ require('fs').writeFileSync('/var/tmp/planted-by-runner', 'x') }} catch {{}}\n\
+          const hello = require('http').request({{host: '{host}', port: {port}, path: '/a2a/hello', method: 'POST',\n\
+            headers: {{'content-type': 'application/json'}}}});\n\
+          hello.on('error', () => {{}}).end({hello:?});\n\
+          const until = Date.now() + 1000;\n\
+          setTimeout(() => process.exit(1), 1000);\n\
+          setInterval(() => {{ if (Date.now() < until) process.stdout.write('x'.repeat(65536)); }}, 1);\n\
+        }}\n",
+        hello = hello("node_from_the_runner"),
+    );
+    let asset = publish(&desk.author("one"), "greedy", &creates(&[("greedy.test.js", &greedy)]));
     let ran = desk.run(TOKEN);
     assert_eq!(ran.status, 0, "{ran}");
     assert_ne!(desk.detail(&asset)["runner"]["outcome"], "reproduced");
     assert!(!std::path::Path::new("/var/tmp/planted-by-runner").exists());
-    let left = Command::new("pgrep").args(["-f", "setTimeout\\(\\(\\) => \\{\\}, 1e6\\)"]).output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&left.stdout), "");
+    assert_eq!(processes("greedy.test.js"), "");
+    // The hub heard nothing of it, and hears the same from outside.
+    let is_known =
+        |node: &str| ask(&desk.hub.address, "GET", &format!("/a2a/identity/{node}"), None).unwrap().0 == 200;
+    assert!(!is_known("node_from_the_runner"), "the hub was reached");
+    let (status, body) =
+        ask(&desk.hub.address, "POST", "/a2a/hello", Some(&hello("node_from_outside"))).unwrap();
+    assert_eq!(status, 200, "{body}");
+    assert!(is_known("node_from_outside"));
 }
 
 /// Fills the disk until it is stopped; then the run is over and its files are gone.
@@ -165,14 +209,59 @@ fn a_bundle_that_fills_the_disk_is_stopped_and_leaves_no_byte() {
     let filling = "const fs = require('fs');\nconst some = Buffer.alloc(1 << 20, 7);\n\
         for (let i = 0; ; i++) fs.writeFileSync(`part-${i}`, Buffer.concat(Array(16).fill(some)));\n";
     let asset = publish(&desk.author("one"), "filling", &creates(&[("filling.test.js", filling)]));
-    let temporary = desk.folder.path().join("runner-tmp");
-    std::fs::create_dir(&temporary).unwrap();
-    std::fs::set_permissions(&temporary, std::fs::Permissions::from_mode(0o777)).unwrap();
+    let temporary = desk.temporary();
     let ran = desk.run_with(TOKEN, &[("TMPDIR", &temporary)]);
     assert_eq!(ran.status, 0, "{ran}");
     assert_ne!(desk.detail(&asset)["runner"]["outcome"], "reproduced", "{ran}");
-    let left: Vec<_> = std::fs::read_dir(&temporary).unwrap().flatten().map(|entry| entry.path()).collect();
-    assert!(left.is_empty(), "{left:?}");
+    assert_eq!(entries(&temporary), Vec::<PathBuf>::new());
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path()).collect()
+}
+
+/// The ids of processes whose command line holds a word that nobody else uses.
+fn processes(word: &str) -> String {
+    let found = Command::new("pgrep").args(["-f", word]).output().unwrap();
+    String::from_utf8_lossy(&found.stdout).into_owned()
+}
+
+/// It is killed while a bundle runs: the bundle ends with it, the job is run once more, and the next runner removes what the
+/// first could not.
+#[test]
+fn a_runner_that_is_killed_leaves_no_process_and_its_job_is_run_once_more() {
+    let desk = RunnerDesk::open();
+    // The first run waits to be killed; a later one ends at once.
+    let until = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() + 6000;
+    let patient =
+        format!("if (Date.now() < {until}) setTimeout(() => {{}}, 60000);\nelse process.exit(1);\n");
+    let asset =
+        publish(&desk.author("one"), "patient", &creates(&[("a.js", "1\n"), ("patient.test.js", &patient)]));
+    let temporary = desk.temporary();
+    let variables = [("TMPDIR", &*temporary)];
+    let mut first = desk.runner(TOKEN, &variables).stdout(Stdio::null()).spawn().unwrap();
+    wait::until("the bundle runs", Duration::from_secs(60), || !processes("node patient.test.js").is_empty());
+    first.kill().unwrap();
+    first.wait().unwrap();
+    wait::until("it ended with its runner", Duration::from_secs(20), || {
+        processes("node patient.test.js").is_empty()
+    });
+    assert_eq!(entries(&temporary).len(), 1, "the folder of the one that was killed");
+    assert_eq!(desk.run_with(TOKEN, &variables).stdout.trim(), "", "the job is still another's");
+    assert_eq!(entries(&temporary), Vec::<PathBuf>::new(), "the next one removed it");
+    // Its time is over.
+    let store =
+        Store::open(&StoreOptions::new(desk.folder.path().join("hub"), None).shared(), Time(0)).unwrap();
+    let end = "UPDATE runner_jobs SET lease_until = 0 WHERE state = 'running'";
+    assert_eq!(store.write_now(move |tx| tx.run(end, &[])).unwrap(), 1);
+    wait::until("the bundle would end at once", Duration::from_secs(20), || {
+        SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() > until
+    });
+    let again = desk.run_with(TOKEN, &variables);
+    assert_eq!(again.json()["asset_id"], asset.as_str(), "{again}");
+    assert_eq!(desk.detail(&asset)["runner"]["outcome"], "failed", "{again}");
+    assert_eq!(desk.run_with(TOKEN, &variables).stdout.trim(), "", "it is run once more, and no more");
+    assert_eq!(entries(&temporary), Vec::<PathBuf>::new());
 }
 
 /// It sees its own processes and no other, nothing of the kernel's secrets, and can set nothing.

@@ -123,6 +123,8 @@ fn a_validator_reproduces_what_works_and_tells_what_does_not() {
     assert_eq!(bad["failure_class"], "command_failed");
     let kept = all_below(&market.folder.path().join("hub"));
     assert!(kept.contains("MARK-seen"), "the report is not there");
+    // A public hub counts no report without these.
+    assert!(kept.contains("\"runtime\":\"node v") && kept.contains("\"output_sha256\":\""), "{good}");
     assert!(!kept.contains(SECRET) && !kept.contains("/home/somebody"));
     for asset in [&works, &fails] {
         let shown =

@@ -43,7 +43,7 @@ pub fn describe_runtime() -> String {
 }
 
 /// The version of Node that the sandbox has.
-fn read_node_version() -> Option<String> {
+pub fn read_node_version() -> Option<String> {
     let folder = tempfile::tempdir().ok()?;
     let confinement = Confinement { profile: ValidationProfile::Untrusted, ..Confinement::to(folder.path()) };
     let argv = ["node", "--version"].map(str::to_owned);

@@ -16,6 +16,7 @@ pub mod publish;
 mod redact;
 pub mod reproduction;
 pub mod reuse;
+pub mod runner_folder;
 mod scratch;
 pub mod stage;
 pub mod trial;

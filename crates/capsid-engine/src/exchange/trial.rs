@@ -35,6 +35,8 @@ pub struct TrialCommand {
     pub class: &'static str,
     /// The end of what it complained, without secrets.
     pub stderr_tail: String,
+    /// The hash of all that it printed.
+    pub output_sha256: String,
 }
 
 /// How a trial went.
@@ -216,6 +218,7 @@ fn run_one(
         timed_out: false,
         class: "ok",
         stderr_tail: String::new(),
+        output_sha256: sha256_hex(b""),
     };
     let checked =
         gate::check(command, policy).and_then(|argv| check_script(&[root], &argv, policy).map(|()| argv));
@@ -242,6 +245,7 @@ fn run_one(
                 &json!([command, finished.stdout, finished.stderr, format!("{:?}", finished.end)])
                     .to_string(),
             );
+            tried.output_sha256 = sha256_hex([&*finished.stdout, &*finished.stderr].concat().as_bytes());
             *isolation = finished.isolation.as_str();
             tried.ok = finished.end.ok();
             tried.duration = finished.duration;
@@ -284,6 +288,7 @@ impl TrialCommand {
             "ok": self.ok,
             "exit_code": self.exit_code,
             "duration_ms": self.duration.as_millis() as u64,
+            "output_sha256": self.output_sha256,
             "timed_out": self.timed_out,
             "failure_class": self.class,
             "stderr_tail": self.stderr_tail,

@@ -1,5 +1,6 @@
 //! A validator's round: what the hub asks about is tried in the sandbox, and what was seen is signed and reported.
 
+use crate::exchange::bundle_runs::read_node_version;
 use crate::exchange::control::{self, ControlRuns};
 use crate::exchange::reproduction::read_reproduction;
 use crate::exchange::trial::{self, TrialReport};
@@ -7,7 +8,7 @@ use crate::workspace::os_release;
 use capsid_client::NodeClient;
 use capsid_client::asset::is_id;
 use capsid_client::node::encoded;
-use capsid_model::env::EnvFingerprint;
+use capsid_model::env::{EnvFingerprint, arch, platform};
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Clock, Code, Object, Problem, Result, Time, Value, canonical, json};
 use capsid_sandbox::require_untrusted_sandbox;
@@ -68,8 +69,8 @@ impl StakeStatus {
     /// What to do where there is none.
     pub fn stake_required(&self) -> Problem {
         let message = format!(
-            "The hub asks only nodes that put credits aside; this node has put none aside. It takes at least {} credits, and this node holds {}.",
-            self.least, self.balance
+            "The hub asks only nodes that put credits aside; this node has put {} aside. It takes at least {} credits, and this node holds {}.",
+            self.amount, self.least, self.balance
         );
         Problem::new(Code::NotEligible, message).fix(format!(
             "`capsid node validator --stake {}` puts them aside. They stay yours; `capsid node validator --unstake` gives them back.",
@@ -211,22 +212,25 @@ impl ValidatorNode {
     pub fn round(&self, stop: &dyn Fn() -> bool) -> Result<Vec<ValidatedAssignment>> {
         let tasks = self.node.validation_tasks()?;
         let mut judged = Vec::new();
+        // Most of what is asked runs under Node, as the sandbox has it.
+        let runtime = if tasks.is_empty() { None } else { read_node_version() };
+        let runtime = runtime.map_or_else(|| "none".to_owned(), |version| format!("node {version}"));
         for assignment in tasks.iter().filter_map(ValidationAssignment::read).take(MAX) {
             if stop() {
                 break;
             }
-            judged.push(self.judge(&assignment));
+            judged.push(self.judge(&assignment, &runtime));
         }
         Ok(judged)
     }
 
     /// Tries one and reports; a problem with it does not stop the others.
-    fn judge(&self, assignment: &ValidationAssignment) -> ValidatedAssignment {
+    fn judge(&self, assignment: &ValidationAssignment, runtime: &str) -> ValidatedAssignment {
         let tried = self.fetch(assignment).and_then(|subject| Ok((self.try_subject(&subject)?, subject)));
         let asset_id = assignment.asset_id.clone();
         match tried {
             Ok(((trial, control), subject)) => {
-                let mut report = report(assignment, &trial, self.clock.now());
+                let mut report = report(assignment, &trial, runtime, self.clock.now());
                 add_evidence(&mut report, &subject, control, self.repository.is_none());
                 let report = if self.is_key_known { signed(report, &self.key) } else { report };
                 let summary = subject.capsule.get("summary").and_then(Value::as_str).unwrap_or_default();
@@ -293,7 +297,7 @@ impl ValidatorNode {
 }
 
 /// What was seen, in the form that hubs know.
-fn report(assignment: &ValidationAssignment, trial: &TrialReport, now: Time) -> Object {
+fn report(assignment: &ValidationAssignment, trial: &TrialReport, runtime: &str, now: Time) -> Object {
     let share = if trial.total == 0 { 0.0 } else { trial.passed() as f64 / trial.total as f64 };
     let score = (share * f64::from(trial.complete)).round() / 100.0;
     let report = json!({
@@ -305,6 +309,7 @@ fn report(assignment: &ValidationAssignment, trial: &TrialReport, now: Time) -> 
         "commands_total": trial.total,
         "duration_ms": trial.duration().as_millis() as u64,
         "execution_log_hash": format!("sha256:{}", trial.log_hash),
+        "env": {"platform": platform(), "arch": arch(), "runtime": runtime},
         "env_fingerprint": EnvFingerprint::new(os_release(), now).to_object(),
         "isolation": trial.isolation,
         "reproduction_score": score,
@@ -376,8 +381,12 @@ mod tests {
             signature.is_some_and(|signature| key.public().verifies(&text, &signature))
         };
         let trial = trial::run("", &["node missing.js".to_owned()], None, Duration::from_secs(30)).unwrap();
-        let report =
-            report(&ValidationAssignment::read(&assignment()).unwrap(), &trial, Time(1_770_000_000_000));
+        let report = report(
+            &ValidationAssignment::read(&assignment()).unwrap(),
+            &trial,
+            "none",
+            Time(1_770_000_000_000),
+        );
         let mut signed = signed(report, &key);
         assert!(is_signed(&signed));
         signed.insert("overall_ok".to_owned(), true.into());

@@ -607,7 +607,12 @@ impl HubConfig {
             HubProfile::Public => TrustPolicy::PUBLIC,
         };
         let owners = OwnerPolicy { least_level: base.owners.least_level, ..self.owners };
-        TrustPolicy { owners, belief: self.ranking.belief, ..base }
+        TrustPolicy {
+            owners,
+            belief: self.ranking.belief,
+            validator_stake: self.credits.validator_stake,
+            ..base
+        }
     }
 
     /// How this hub settles bounties.

@@ -1,7 +1,10 @@
 //! One request for each route that takes a body, as the hub takes it when nobody has spoilt it.
 
 use super::{Bundle, TestHub, TestResponse};
+use capsid_rules::credits::CreditSource;
+use capsid_store::accounts;
 use capsid_store::evaluation::moderation::{self, CaseKind};
+use capsid_store::ledger::{self, Transfer};
 use capsid_store::params;
 use serde_json::{Value, json};
 
@@ -54,7 +57,7 @@ pub fn samples(hub: &TestHub) -> Vec<Sample> {
     let mut samples = messages(hub);
     samples.extend(calls(hub));
     samples.extend(work(hub));
-    samples.extend(accounts(hub));
+    samples.extend(account_calls(hub));
     samples.extend(admin(hub));
     samples.extend(asking(hub));
     samples
@@ -256,7 +259,7 @@ fn work(hub: &TestHub) -> Vec<Sample> {
 }
 
 /// What people do in their accounts. Passwords are hashed slowly, so these are few.
-fn accounts(hub: &TestHub) -> Vec<Sample> {
+fn account_calls(hub: &TestHub) -> Vec<Sample> {
     let login = json!({"email": "ann@example.org", "password": "correct horse"});
     let token = hub.post("/auth/register", &login).expect(201)["token"].as_str().unwrap().to_owned();
     let code = hub.message("node_claimed", "hello", json!({})).expect(200)["claim_code"]
@@ -362,11 +365,30 @@ fn open_case(hub: &TestHub, node: &'static str) -> i64 {
     opened.unwrap()
 }
 
+/// Gives an account credits, for a public hub grants none to a new one.
+fn fund(hub: &TestHub, email: &'static str) {
+    let now = hub.hub.now();
+    let moved = hub.hub.store.write_now(move |tx| {
+        let (user, _) = accounts::by_email(tx, email)?.unwrap();
+        let account = ledger::user_account(&user.user_id);
+        let gift = Transfer {
+            reference: "samples",
+            kind: "grant",
+            from: ledger::MINT,
+            to: &account,
+            amount: 100_000,
+        };
+        ledger::transfer_from(tx, gift, CreditSource::Earned, now)
+    });
+    assert_eq!(moved.unwrap(), ledger::TransferOutcome::Done);
+}
+
 /// What is asked of others, and what becomes of it. An account of its own asks, and an admin matches.
 fn asking(hub: &TestHub) -> Vec<Sample> {
     let login = |email: &str| json!({"email": email, "password": "correct horse"});
     let token = |answer: TestResponse| answer.json()["token"].as_str().unwrap().to_owned();
     let asker = token(hub.post("/auth/register", &login("asker@example.org")));
+    fund(hub, "asker@example.org");
     let root = token(hub.post("/auth/login", &login("root@example.org")));
     let offer = json!({"title": "Fix the timeout", "body": "Of the API.", "signals": ["TimeoutError"], "amount": 1.5,
         "min_reputation": 10, "min_model_tier": null, "allowed_models": null, "expires_at": null});

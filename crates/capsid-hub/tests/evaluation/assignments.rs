@@ -222,6 +222,7 @@ fn drawn(hub: &TestHub) -> Vec<String> {
 
 fn public(config: &mut HubConfig) {
     config.profile = HubProfile::Public;
+    config.credits.validator_stake = 0;
     config.owners = HubConfig::for_profile(HubProfile::Public).owners;
 }
 

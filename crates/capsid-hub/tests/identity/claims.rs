@@ -10,7 +10,7 @@ fn claim(hub: &TestHub, session: &str, code: &Value) -> crate::common::TestRespo
 
 #[test]
 fn a_claim_code_is_returned_with_the_secret_or_to_whoever_shows_it() {
-    each_profile(|hub| {
+    with_each_identity(|hub| {
         let (home, elsewhere) = (hub.from(HOME), hub.from(ELSEWHERE));
         let met = home.hello(NODE, None, json!({})).expect(200);
         let (secret, code) = (secret_in(&met), &met["claim_code"]);
@@ -43,7 +43,7 @@ fn a_rotation_and_a_claim_end_all_codes() {
 
 #[test]
 fn a_node_refuses_a_claim_while_it_can() {
-    on_public(|hub| {
+    with_public_identity(|hub| {
         let home = hub.from(HOME);
         let met = home.hello(NODE, None, json!({})).expect(200);
         let secret = secret_in(&met);
@@ -80,7 +80,7 @@ fn a_node_refuses_a_claim_while_it_can() {
 
 #[test]
 fn a_claim_stands_when_its_grace_is_over() {
-    on_public(|hub| {
+    with_public_identity(|hub| {
         let home = hub.from(HOME);
         let met = home.hello(NODE, None, json!({})).expect(200);
         let secret = secret_in(&met);

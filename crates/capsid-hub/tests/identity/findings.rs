@@ -12,7 +12,7 @@ fn with_device(device: &str, rotate: bool) -> Value {
 
 #[test]
 fn a_hello_with_rotate_secret_and_the_right_device_id_replaces_no_secret() {
-    each_profile(|hub| {
+    with_each_identity(|hub| {
         let (home, elsewhere) = (hub.from(HOME), hub.from(ELSEWHERE));
         let secret = secret_in(&home.hello(NODE, None, with_device("device-1", false)).expect(200));
         home.heartbeat(NODE, Some(&secret)).expect(200);

@@ -10,7 +10,7 @@ const LOOK: i64 = 600 * SECOND;
 
 #[test]
 fn a_keyless_node_is_never_refused_in_its_network() {
-    each_profile(|hub| {
+    with_each_identity(|hub| {
         let home = hub.from(HOME);
         let payload = json!({"env_fingerprint": {"client": "evolver", "client_version": "1.20.4"}});
         home.hello(NODE, None, payload.clone()).expect(200);
@@ -31,7 +31,7 @@ fn a_keyless_node_is_never_refused_in_its_network() {
 
 #[test]
 fn a_public_hub_lets_a_keyless_node_act_from_its_own_network_alone() {
-    on_public(|hub| {
+    with_public_identity(|hub| {
         let (home, neighbour, elsewhere) = (hub.from(HOME), hub.from(NEIGHBOUR), hub.from(ELSEWHERE));
         // One that said hello, and one that did not.
         home.hello(NODE, None, json!({})).expect(200);
@@ -51,7 +51,7 @@ fn a_public_hub_lets_a_keyless_node_act_from_its_own_network_alone() {
 
 #[test]
 fn after_a_day_of_silence_a_keyless_node_may_move() {
-    on_public(|hub| {
+    with_public_identity(|hub| {
         let (home, elsewhere) = (hub.from(HOME), hub.from(ELSEWHERE));
         home.hello(NODE, None, json!({})).expect(200);
         hub.clock.advance(23 * HOUR);
@@ -76,7 +76,7 @@ fn a_private_hub_lets_a_keyless_node_act_from_anywhere() {
 }
 
 #[test]
-fn reports_of_keyless_nodes_count_on_a_private_hub_only() {
+fn reports_of_keyless_nodes_count_with_the_private_identity_only() {
     let weight = |hub: &TestHub, secret: Option<&str>, node: &str| {
         let bundle = Bundle::new(1);
         hub.from(ELSEWHERE).message("node_author", None, "publish", bundle.payload()).expect(200);
@@ -96,7 +96,7 @@ fn reports_of_keyless_nodes_count_on_a_private_hub_only() {
         hub.hub.store.read_now(weight).unwrap()
     };
     both(|hub| assert!(weight(hub, None, NODE) > 0.0));
-    on_public(|hub| {
+    with_public_identity(|hub| {
         assert_eq!(weight(hub, None, NODE), 0.0);
         let secret = secret_in(&hub.from(HOME).hello("node_b", None, json!({})).expect(200));
         assert!(weight(hub, Some(&secret), "node_b") > 0.0, "showing the secret is enough");

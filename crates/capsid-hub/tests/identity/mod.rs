@@ -22,8 +22,8 @@ const ELSEWHERE: &str = "198.51.100.7";
 const SECOND: i64 = 1000;
 const HOUR: i64 = 3_600_000;
 
-/// Runs a test with the settings of each profile, on both databases.
-fn each_profile(test: impl Fn(&TestHub)) {
+/// Runs a test with the identity settings of each profile, on both databases. All other settings are private.
+fn with_each_identity(test: impl Fn(&TestHub)) {
     for profile in [HubProfile::Private, HubProfile::Public] {
         for on in [On::Sqlite, On::Postgres] {
             println!("{profile:?} on {on:?}");
@@ -32,8 +32,8 @@ fn each_profile(test: impl Fn(&TestHub)) {
     }
 }
 
-/// Runs a test with the settings of the public profile, on both databases.
-fn on_public(test: impl Fn(&TestHub)) {
+/// Runs a test with the identity settings of the public profile, on both databases. All other settings are private.
+fn with_public_identity(test: impl Fn(&TestHub)) {
     crate::common::both_with(
         |config| config.identity = HubConfig::for_profile(HubProfile::Public).identity,
         test,

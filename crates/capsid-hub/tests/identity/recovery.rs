@@ -56,7 +56,7 @@ fn a_call_with_the_secret_cancels_a_recovery() {
 
 #[test]
 fn a_public_hub_never_replaces_a_lost_secret_by_itself() {
-    on_public(|hub| {
+    with_public_identity(|hub| {
         let home = hub.from(HOME);
         let secret = secret_in(&home.hello(NODE, None, hello(false)).expect(200));
         home.heartbeat(NODE, Some(&secret)).expect(200);

@@ -12,7 +12,7 @@ fn evolver(version: &str) -> Value {
 
 #[test]
 fn two_hellos_at_once_get_the_same_secret() {
-    each_profile(|hub| {
+    with_each_identity(|hub| {
         let answers = hub.runtime.block_on(async {
             let calls: Vec<_> = (0..4)
                 .map(|_| {
@@ -38,7 +38,7 @@ fn two_hellos_at_once_get_the_same_secret() {
 
 #[test]
 fn a_hello_after_the_window_gets_another_secret_while_none_was_shown() {
-    each_profile(|hub| {
+    with_each_identity(|hub| {
         let (home, neighbour) = (hub.from(HOME), hub.from(NEIGHBOUR));
         let first = secret_in(&home.hello(NODE, None, evolver("1.94.0")).expect(200));
         hub.clock.advance(61 * SECOND);
@@ -70,7 +70,7 @@ fn the_newer_of_two_secrets_wins_as_well() {
 
 #[test]
 fn a_client_that_stores_secrets_is_bound_when_the_window_ends() {
-    each_profile(|hub| {
+    with_each_identity(|hub| {
         let (home, elsewhere) = (hub.from(HOME), hub.from(ELSEWHERE));
         let secret = secret_in(&home.hello(NODE, None, evolver("1.94.0")).expect(200));
         // A slow client sends its first calls without the secret.
@@ -115,7 +115,7 @@ fn only_a_client_that_is_known_to_store_secrets_is_bound_by_time() {
 
 #[test]
 fn a_claimed_node_whose_first_answer_was_lost_gets_its_secret() {
-    each_profile(|hub| {
+    with_each_identity(|hub| {
         let (home, elsewhere) = (hub.from(HOME), hub.from(ELSEWHERE));
         let code = home.hello(NODE, None, evolver("1.94.0")).expect(200)["claim_code"].clone();
         let ann = account(hub, "ann@example.org");

@@ -89,12 +89,30 @@ fn served(hub: &TestHub, node: &str, secret: &str, asset: &Value) -> String {
 
 /// Answers an assignment as somebody who read it.
 fn answer(hub: &TestHub, node: &str, secret: &str, task: &Value, ok: impl Fn(&str) -> bool) -> Value {
+    answer_without(hub, node, secret, task, ok, &[])
+}
+
+/// The same with some members of the report left out.
+fn answer_without(
+    hub: &TestHub,
+    node: &str,
+    secret: &str,
+    task: &Value,
+    ok: impl Fn(&str) -> bool,
+    without: &[&str],
+) -> Value {
     let body = served(hub, node, secret, &task["target_asset_id"]);
     let proof = hmac_sha256_hex(text(&task["nonce"]).as_bytes(), body.as_bytes());
     let ok = ok(&body);
-    let command = json!({"cmd": task["validation_commands"][0], "ok": ok, "exit_code": i32::from(!ok), "duration_ms": 41});
+    let command = json!({"cmd": task["validation_commands"][0], "ok": ok, "exit_code": i32::from(!ok),
+        "duration_ms": 41, "output_sha256": "0a".repeat(32)});
     let report = json!({"task_id": task["task_id"], "nonce": task["nonce"], "overall_ok": ok, "read_proof": proof,
         "env": {"platform": "linux", "arch": "x64", "runtime": "node v20.20.0"}, "commands": [command]});
+    let report = without.iter().fold(report, |mut report, path| {
+        let (parent, member) = path.rsplit_once('/').unwrap();
+        report.pointer_mut(parent).and_then(Value::as_object_mut).unwrap().remove(member).unwrap();
+        report
+    });
     hub.message_as(node, secret, "report", report).expect(200)
 }
 
@@ -226,6 +244,68 @@ fn right_answers_earn_a_weight_and_credits_and_blind_ones_cost_a_stake() {
                 .unwrap()
         });
         assert!(weights[0] > 0.6 && weights[1] < 0.6, "{weights:?}");
+        all_is_well(hub);
+    });
+}
+
+fn auditing_for_a_small_stake(config: &mut HubConfig) {
+    auditing(config);
+    config.credits.validator_stake = 10_000;
+    config.credits.reward_hold_ms = 0;
+}
+
+#[test]
+fn an_owner_without_a_stake_is_asked_audits_only_and_earns_its_first_stake() {
+    both_with(auditing_for_a_small_stake, |hub| {
+        let ann = member(hub, "ann");
+        let secret = member(hub, "new");
+        let free = hub.register("node_free");
+        for n in 0..8 {
+            publish_reproduced(hub, &ann, n);
+        }
+        let candidates: Vec<Bundle> = (100..108).map(capsule).collect();
+        for candidate in &candidates {
+            hub.message_as("node_ann", &ann, "publish", candidate.payload()).expect(200);
+        }
+        run_jobs(hub);
+        // Whoever never asks for work gets none.
+        assert!(asked(hub, "node_new", &secret).is_empty() && asked(hub, "node_free", &free).is_empty());
+        run_jobs(hub);
+        assert!(asked(hub, "node_free", &free).is_empty(), "nobody claimed it");
+        let audits = asked(hub, "node_new", &secret);
+        let is_real = |task: &Value| candidates.iter().any(|one| task["target_asset_id"] == one.capsule_id());
+        assert!(audits.len() == 8 && !audits.iter().any(is_real), "{audits:?}");
+        // What is left out makes a report worth nothing.
+        for (task, without) in audits
+            .iter()
+            .zip([&["/env/runtime"][..], &["/commands/0/duration_ms", "/commands/0/output_sha256"]])
+        {
+            let told = answer_without(hub, "node_new", &secret, task, runs_it, without);
+            assert_eq!((&told["grade"], &told["weight"]), (&json!("unverified"), &json!(0.0)), "{without:?}");
+        }
+        for task in &audits[2..] {
+            assert_eq!(answer(hub, "node_new", &secret, task, runs_it)["grade"], "assigned");
+        }
+        let stake = || hub.post_as(&secret, "/a2a/validator/stake", &json!({"node_id": "node_new"}));
+        stake().refused(402, "insufficient_credits");
+        hub.clock.advance(DAY);
+        run_jobs(hub);
+        assert_eq!(stake().expect(200)["is_validator"], true, "six right answers earned 12 credits");
+        run_jobs(hub);
+        let tasks = asked(hub, "node_new", &secret);
+        assert!(tasks.iter().any(is_real), "six settled answers have a weight: {tasks:?}");
+        // However many ask, a candidate is the cause of so many audits without a stake as it wants validators.
+        for n in 0..5 {
+            let secret = member(hub, &format!("new{n}"));
+            asked(hub, &format!("node_new{n}"), &secret);
+        }
+        hub.message_as("node_ann", &ann, "publish", capsule(200).payload()).expect(200);
+        run_jobs(hub);
+        run_jobs(hub);
+        let id = capsid_store::assets::id::AssetId::parse(capsule(200).capsule_id()).unwrap();
+        let sql = "SELECT COUNT(*) FROM audits WHERE candidate = $1 AND node_id <> 'node_new'";
+        let count = hub.hub.store.read_now(move |tx| tx.count(sql, capsid_store::params![&id])).unwrap();
+        assert_eq!(count, 3);
         all_is_well(hub);
     });
 }

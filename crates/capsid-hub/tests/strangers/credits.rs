@@ -109,7 +109,7 @@ fn promote(hub: &TestHub, admin: &str, bundle: &Bundle) {
 fn junk_does_not_keep_its_rewards() {
     both_with(public, |hub| {
         let root = admin(hub);
-        let (bundles, account) = ([Bundle::new(1), Bundle::new(2)], "node:node_a");
+        let (bundles, account) = ([1, 2, 3, 4].map(Bundle::new), "node:node_a");
         hub.register("node_a");
         for bundle in &bundles {
             hub.publish("node_a", bundle).expect(200);
@@ -117,23 +117,30 @@ fn junk_does_not_keep_its_rewards() {
         }
         assert_eq!(balances(hub, account), (0, 0), "both are held");
         let economics = hub.get("/a2a/credit/economics").expect(200);
-        assert_eq!(economics["held_rewards"], 40);
-        // One fails on day 13, the other on day 15.
+        assert_eq!(economics["held_rewards"], 80);
+        // One is withdrawn and one demoted on day 13, the others on day 15.
         hub.clock.advance(13 * DAY);
         run_jobs(hub);
         let withdraw = |bundle: &Bundle| {
             let path = format!("/admin/assets/{}/quarantine", bundle.capsule_id());
             hub.post_as(&root, &path, &json!({"reason": "junk"}))
         };
+        let demote = |bundle: &Bundle| {
+            let path = format!("/admin/assets/{}/reject", bundle.capsule_id());
+            let demoted = hub.post_as(&root, &path, &json!({"reason": "It breaks."})).expect(200);
+            assert_eq!(demoted["asset_status"], "candidate");
+        };
         withdraw(&bundles[0]).expect(200);
+        demote(&bundles[2]);
         all_is_well(hub);
         hub.clock.advance(DAY);
         run_jobs(hub);
-        assert_eq!(balances(hub, account), (0, 20), "what stayed valid is paid");
+        assert_eq!(balances(hub, account), (0, 40), "what stayed valid is paid");
         hub.clock.advance(DAY);
         withdraw(&bundles[1]).expect(200);
+        demote(&bundles[3]);
         run_jobs(hub);
-        assert_eq!(balances(hub, account), (0, 20), "what was paid is not taken back");
+        assert_eq!(balances(hub, account), (0, 40), "what was paid is not taken back");
         let earned = hub.get("/a2a/credit/economics").expect(200);
         assert_eq!((&earned["held_rewards"], &earned["sum"]), (&json!(0), &json!(0)));
         all_is_well(hub);
@@ -221,6 +228,15 @@ fn a_report_against_an_arbiter_costs_a_fifth_of_the_stake() {
         };
         assert_eq!((stake("node_liar"), stake("node_right")), (40.0, 50.0));
         all_is_well(hub);
+        // A stake of which a part was taken has to be made up before its node is asked again.
+        hub.publish("node_a", &Bundle::new(2)).expect(200);
+        run_jobs(hub);
+        assert_eq!(assigned(hub), ["node_right"]);
+        let topped = hub.post("/a2a/validator/stake", &json!({"sender_id": "node_liar"})).expect(200);
+        assert_eq!((&topped["is_validator"], &topped["stake"]["amount"]), (&json!(true), &json!(50)));
+        run_jobs(hub);
+        assert_eq!(assigned(hub), ["node_liar", "node_right"]);
+        hub.change("DELETE FROM assignments");
         hub.post("/a2a/validator/unstake", &json!({"sender_id": "node_liar"})).expect(200);
         assert_eq!(balances(hub, "node:node_liar"), (0, 50));
         all_is_well(hub);
@@ -253,9 +269,18 @@ fn fraud_costs_the_whole_stake_of_an_owner_and_its_level() {
         for node in ["node_a", "node_b"] {
             let shown = hub.get(&format!("/a2a/validator/status?node_id={node}")).expect(200);
             assert_eq!(shown["stake"]["amount"].as_f64(), Some(0.0), "{shown}");
+            assert_eq!(
+                (&shown["stake"]["status"], &shown["is_validator"]),
+                (&json!("released"), &json!(false))
+            );
             assert_eq!(balances(hub, &format!("node:{node}")), (0, 10));
         }
         assert!(level().unwrap() < before, "a strike costs the level");
+        let (publisher, _) = user(hub, "ann");
+        claim(hub, &publisher, "node_ann");
+        hub.publish("node_ann", &Bundle::new(1)).expect(200);
+        run_jobs(hub);
+        assert!(assigned(hub).is_empty(), "nobody has a stake");
         all_is_well(hub);
     });
 }
@@ -291,6 +316,12 @@ fn a_report_that_is_replaced_after_the_outcome_settles_as_it_was() {
             assert_eq!(settled(), (1, 0), "it was wrong when it was settled");
         }
     });
+}
+
+/// The nodes that are asked about something.
+fn assigned(hub: &TestHub) -> Vec<String> {
+    let sql = "SELECT node_id FROM assignments WHERE state = 'open' ORDER BY node_id";
+    hub.hub.store.read_now(move |tx| tx.query_all(sql, capsid_store::params![])).unwrap()
 }
 
 /// A report that counts.

@@ -142,8 +142,14 @@ fn a_dispute_that_nobody_decides_ends_by_the_rule() {
             let trial = Answered::new(hub);
             trial.read_and_reject();
             trial.dispute();
+            let (other, _) = user(hub, "other");
+            claim_node(hub, &other, "node_other");
             if reproduced {
-                report(hub, &trial.asset);
+                report(hub, &trial.asset, "node_other", 0.65);
+            } else {
+                // Neither the solver's own report counts, nor one whose sender has no weight.
+                report(hub, &trial.asset, "node_w", 1.0);
+                report(hub, &trial.asset, "node_other", 0.0);
             }
             hub.clock.advance(7 * DAY - HOUR);
             run_jobs(hub);
@@ -155,13 +161,13 @@ fn a_dispute_that_nobody_decides_ends_by_the_rule() {
     }
 }
 
-/// Somebody reproduces an asset.
-fn report(hub: &TestHub, asset: &str) {
-    let (id, now) = (AssetId::parse(asset).unwrap(), hub.hub.now());
+/// A node reproduces an asset.
+fn report(hub: &TestHub, asset: &str, node: &str, weight: f64) {
+    let (id, node, now) = (AssetId::parse(asset).unwrap(), node.to_owned(), hub.hub.now());
     let sql =
         "INSERT INTO reports (report_id, asset_id, node_id, overall_ok, weight, label, grade, body, created_at)
-        VALUES ('report_1', $1, 'node_w', 1, 0, 'assigned', 'reproduced', '{}', $2)";
-    hub.hub.store.write_now(move |tx| tx.run(sql, capsid_store::params![&id, now])).unwrap();
+        VALUES ($1, $2, $1, 1, $3, 'assigned', 'reproduced', '{}', $4)";
+    hub.hub.store.write_now(move |tx| tx.run(sql, capsid_store::params![&node, &id, weight, now])).unwrap();
 }
 
 #[test]
@@ -174,6 +180,26 @@ fn a_creator_who_publishes_a_near_copy_of_what_it_rejected_pays() {
         // The same text with another number is a near copy.
         let copy = Bundle::new(1).with(|bundle| bundle.capsule["confidence"] = json!(0.8));
         hub.publish("node_of_ann", &copy);
+        hub.clock.advance(72 * HOUR);
+        run_jobs(hub);
+        trial.assert_ended("accepted", (0, 10));
+    });
+}
+
+#[test]
+fn a_creator_whose_node_fetches_what_it_rejected_pays() {
+    both_with(public, |hub| {
+        let trial = Answered::new(hub);
+        let (root, fetch) = (admin(hub), json!({"asset_ids": [trial.asset]}));
+        claim_node(hub, &trial.ann, "node_of_ann");
+        let path = format!("/admin/assets/{}/promote", trial.asset);
+        hub.post_as(&root, &path, &json!({})).expect(200);
+        // What was fetched before the rejection was fetched to be judged.
+        assert_eq!(hub.message("node_of_ann", "fetch", fetch.clone()).expect(200)["count"], 1);
+        hub.runtime.block_on(hub.hub.usage.flush()).unwrap();
+        trial.read_and_reject();
+        hub.clock.advance(HOUR);
+        assert_eq!(hub.message("node_of_ann", "fetch", fetch).expect(200)["count"], 1);
         hub.clock.advance(72 * HOUR);
         run_jobs(hub);
         trial.assert_ended("accepted", (0, 10));

@@ -64,8 +64,12 @@ pub struct ReportEvidence {
     pub has_stake: bool,
     /// Whether it names platform and architecture.
     pub has_environment: bool,
+    /// Whether it names the runtime too.
+    pub has_runtime: bool,
     /// Whether it lists what was run.
     pub has_commands: bool,
+    /// Whether it says of each command how it ended, how long it took and what its output hashes to.
+    pub has_measurements: bool,
     /// The sender's own proof that the change solved the problem in its repository.
     pub own_proof: ProofGrade,
     pub control: ControlOutcome,
@@ -85,7 +89,8 @@ pub fn grade_report(evidence: &ReportEvidence, weights: GradeWeights) -> Evidenc
         return EvidenceGrade::Unverified;
     }
     if evidence.is_assigned {
-        let is_complete = has_read && evidence.has_environment && evidence.has_commands;
+        let has_place = evidence.has_environment && evidence.has_runtime;
+        let is_complete = has_read && has_place && evidence.has_commands && evidence.has_measurements;
         return match weights {
             GradeWeights::Public if !is_complete => EvidenceGrade::Unverified,
             _ if is_reproduction(evidence) => EvidenceGrade::Reproduced,

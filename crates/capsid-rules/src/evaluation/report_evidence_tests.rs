@@ -7,7 +7,9 @@ fn assigned() -> ReportEvidence {
         is_assigned: true,
         read_proof: ReadProof::Right,
         has_environment: true,
+        has_runtime: true,
         has_commands: true,
+        has_measurements: true,
         ..ReportEvidence::default()
     }
 }
@@ -76,9 +78,15 @@ fn a_public_hub_asks_its_validators_for_proof_that_they_read() {
         let evidence = ReportEvidence { read_proof, ..assigned() };
         assert_eq!((grade_report(&evidence, Private), grade_report(&evidence, Public)), (private, public));
     }
-    let silent = ReportEvidence { has_commands: false, ..assigned() };
-    assert_eq!(grade_report(&silent, Private), Grade::Assigned);
-    assert_eq!(grade_report(&silent, Public), Grade::Unverified);
+    for incomplete in [
+        ReportEvidence { has_commands: false, ..assigned() },
+        ReportEvidence { has_environment: false, ..assigned() },
+        ReportEvidence { has_runtime: false, ..assigned() },
+        ReportEvidence { has_measurements: false, ..assigned() },
+    ] {
+        assert_eq!(grade_report(&incomplete, Private), Grade::Assigned);
+        assert_eq!(grade_report(&incomplete, Public), Grade::Unverified, "{incomplete:?}");
+    }
 }
 
 #[test]

@@ -16,6 +16,8 @@ pub struct StatedCommand {
     pub ok: bool,
     pub exit_code: Option<i64>,
     pub timed_out: bool,
+    /// Whether it says how long the command took and what its output hashes to.
+    pub has_measurements: bool,
 }
 
 /// What a report states.
@@ -38,7 +40,10 @@ pub struct StatedReport {
     /// Whether it ran on files created from scratch, or on the reproduction of the bundle.
     pub is_from_scratch: bool,
     pub is_isolated: bool,
+    /// Whether it names platform and architecture.
     pub has_environment: bool,
+    /// Whether it names the runtime too.
+    pub has_runtime: bool,
 }
 
 impl StatedReport {
@@ -52,6 +57,15 @@ impl StatedReport {
         let is_named =
             |command: &StatedCommand| command.command.as_ref().is_some_and(|text| !text.is_empty());
         self.commands.as_ref().is_some_and(|commands| !commands.is_empty() && commands.iter().all(is_named))
+    }
+
+    /// Whether it says of each command how it ended, how long it took and what its output hashes to. A command that was stopped
+    /// or killed has no exit code.
+    pub fn has_measurements(&self) -> bool {
+        let is_measured = |command: &StatedCommand| {
+            command.has_measurements && (command.exit_code.is_some() || !command.ok)
+        };
+        self.commands.as_deref().unwrap_or_default().iter().all(is_measured)
     }
 }
 

@@ -3,7 +3,7 @@ use ReportContradiction as Wrong;
 
 fn command(text: &str, ok: bool) -> StatedCommand {
     let command = Some(text.to_owned());
-    StatedCommand { command, ok, exit_code: Some(i64::from(!ok)), timed_out: false }
+    StatedCommand { command, ok, exit_code: Some(i64::from(!ok)), timed_out: false, has_measurements: true }
 }
 
 fn passed(commands: &[&str]) -> StatedReport {
@@ -101,4 +101,15 @@ fn a_proof_shows_its_grade_by_its_runs() {
         assert_eq!(find_contradiction(&claimed, None), Some(Wrong::ProofWithoutRuns), "{runs}");
     }
     assert_eq!(find_contradiction(&report(true, proof("passes", AFTER)), None), None);
+}
+
+#[test]
+fn a_command_that_passed_has_an_exit_code_and_every_command_is_measured() {
+    let with = |command: StatedCommand| StatedReport { commands: Some(vec![command]), ..passed(&[]) };
+    assert!(passed(&["node a.js"]).has_measurements());
+    let passes = command("node a.js", true);
+    assert!(!with(StatedCommand { exit_code: None, ..passes.clone() }).has_measurements());
+    assert!(!with(StatedCommand { has_measurements: false, ..passes }).has_measurements());
+    let stopped = StatedCommand { exit_code: None, timed_out: true, ..command("node a.js", false) };
+    assert!(with(stopped).has_measurements(), "what was stopped has none");
 }

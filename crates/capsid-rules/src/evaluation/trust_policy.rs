@@ -3,6 +3,7 @@
 use super::evidence_grade::GradeWeights;
 use super::gdi::BeliefRule;
 use super::owners::OwnerPolicy;
+use crate::credits;
 
 /// How evidence counts on a hub. It is the same for all that a hub does.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -10,6 +11,8 @@ pub struct TrustPolicy {
     pub owners: OwnerPolicy,
     pub grades: GradeWeights,
     pub belief: BeliefRule,
+    /// The least stake of a validator, in milli-credits.
+    pub validator_stake: i64,
 }
 
 impl TrustPolicy {
@@ -18,11 +21,16 @@ impl TrustPolicy {
         owners: OwnerPolicy::PRIVATE,
         grades: GradeWeights::Private,
         belief: BeliefRule { floor: 0.2, half: 2.0 },
+        validator_stake: credits::VALIDATOR_STAKE,
     };
 
     /// Where nobody is known.
-    pub const PUBLIC: Self =
-        Self { owners: OwnerPolicy::PUBLIC, grades: GradeWeights::Public, ..Self::PRIVATE };
+    pub const PUBLIC: Self = Self {
+        owners: OwnerPolicy::PUBLIC,
+        grades: GradeWeights::Public,
+        validator_stake: 50 * credits::CREDIT,
+        ..Self::PRIVATE
+    };
 }
 
 impl Default for TrustPolicy {

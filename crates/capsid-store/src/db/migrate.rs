@@ -57,6 +57,7 @@ const STEPS: &[Migration] = steps! {
     "20261119-audits";
     "20261119-graph-index";
     "20261120-responses";
+    "20261120-audit-requests";
 };
 
 /// The names of all steps.

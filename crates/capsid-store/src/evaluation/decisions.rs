@@ -7,7 +7,7 @@ use crate::audit::{self, AuditChange};
 use crate::db::row::{column_enums, row, select};
 use crate::db::tx::Tx;
 use crate::evaluation::owners::{self, NodeOwnership, OWNERSHIP_COLUMNS};
-use crate::evaluation::weighted_reports;
+use crate::evaluation::{stakes, weighted_reports};
 use crate::nodes::NodeRow;
 use crate::params;
 use capsid_model::problem::Result;
@@ -82,8 +82,7 @@ pub fn decision_weight(tx: &mut dyn Tx, asset: &AssetRow, node: &NodeRow) -> Res
     if weighted_reports::is_own(tx, asset, node)? {
         return Ok(DecisionWeight::Own);
     }
-    let staked =
-        tx.exists("SELECT 1 FROM stakes WHERE node_id = $1 AND status = 'active'", params![&node.node_id])?;
+    let staked = stakes::is_validator(tx, &node.node_id)?;
     let owner = owners::owner_of(tx, node)?;
     let standing = owners::load_standing(tx, &owner)?;
     let is_validator = (staked || node.reputation >= SENIOR) && standing.level >= OwnerLevel::Known;

@@ -38,10 +38,19 @@ fn ask_from(network: usize, hub: SocketAddr, path: &str) -> (String, Duration) {
 }
 
 #[test]
-fn slow_and_many_connections_of_four_addresses_keep_nobody_else_out() {
-    let (total, rounds, mut rng) = (size(400, 4096), rounds(2, 10), seeded_rng());
+fn slow_and_many_connections_of_four_addresses_keep_nobody_else_out_on_sqlite() {
+    hold_many(Scratch::sqlite());
+}
+
+#[test]
+fn slow_and_many_connections_of_four_addresses_keep_nobody_else_out_on_postgresql() {
+    hold_many(Scratch::postgres());
+}
+
+fn hold_many(scratch: Scratch) {
+    let (total, rounds, mut rng) = (size(400, 4096), rounds(1, 10), seeded_rng());
     let program = program();
-    let scratch = Scratch::sqlite().with(&format!("[server]\nmax_connections = {total}\n"));
+    let scratch = scratch.with(&format!("[server]\nmax_connections = {total}\n"));
     let hub = HubProcess::start(&program, &scratch.place);
     let address: SocketAddr = hub.address.parse().unwrap();
     let (mut held, mut acknowledged, mut slowest) = (Vec::new(), Vec::new(), Duration::ZERO);

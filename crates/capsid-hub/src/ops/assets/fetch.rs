@@ -87,6 +87,8 @@ struct FetchPlan {
     search_only: bool,
     tasks: bool,
     validation_tasks: bool,
+    /// Nothing else: so asks whoever validates. Other nodes ask for tasks of every kind.
+    validation_only: bool,
     /// Candidates too, to be tried.
     trial: bool,
     questions: Option<Vec<Value>>,
@@ -238,6 +240,7 @@ fn plan(asked: FetchRequest) -> ApiResult<FetchPlan> {
         search_only: on(asked.search_only),
         tasks: on(asked.include_tasks) || on(asked.tasks_only),
         validation_tasks: on(asked.validation_only) || on(asked.include_tasks),
+        validation_only: on(asked.validation_only),
         trial: on(asked.trial),
         questions: asked.questions,
     })
@@ -283,7 +286,7 @@ struct FetchOutcome {
     candidates: Option<Vec<OfferedCandidateView>>,
     /// Asked for by id and not to be had.
     missing: Vec<AssetId>,
-    /// Whether the node asks for assets to validate, and has a stake.
+    /// Whether the node asks for assets to validate, and may.
     is_validator: bool,
     validation_tasks: Vec<AssignmentView>,
     tasks: Vec<TaskView>,
@@ -398,9 +401,13 @@ fn find_assets(
         }
         _ => Vec::new(),
     };
-    let is_validator = plan.validation_tasks
-        && node.is_some()
-        && stakes::get(tx, sender)?.is_some_and(|stake| stake.is_active());
+    // Without a stake an account may ask for audits, where the hub makes them.
+    let may_ask = plan.validation_only
+        && node.is_some_and(|node| context.config.promotion.audit_share > 0.0 && node.owner.is_some());
+    let is_validator = may_ask
+        || (plan.validation_tasks
+            && node.is_some()
+            && stakes::get(tx, sender)?.is_some_and(|stake| stake.is_active()));
     let balance = node.map(|_| ledger::balance(tx, &ledger::node_account(sender))).transpose()?;
     Ok(FetchOutcome { assets, own, candidates, missing, is_validator, balance, ..FetchOutcome::default() })
 }

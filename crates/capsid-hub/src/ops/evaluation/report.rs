@@ -261,14 +261,14 @@ fn found(object: &Map<String, Value>, path: &str, fresh_id: String, body: &str) 
     let failure_class = name("failure_class")?;
     let listed_commands = listed.map_or(&[][..], Vec::as_slice);
     let inconclusive = !overall_ok && is_inconclusive(failure_class.as_deref(), listed_commands);
+    let machine_of = |key: &str| object.get(key).filter(|print| machine(print, path).is_some());
     let stated = StatedReport {
         overall_ok,
         commands_passed: passed,
         commands_total: total,
         failure_class: failure_class.clone(),
-        has_environment: MACHINES
-            .iter()
-            .any(|key| object.get(*key).and_then(|it| machine(it, path)).is_some()),
+        has_environment: MACHINES.iter().any(|key| machine_of(key).is_some()),
+        has_runtime: MACHINES.iter().any(|key| machine_of(key).is_some_and(names_runtime)),
         ..read_statements(object, path, results.map(Vec::as_slice))?
     };
     let reproduction_score = fields.number("reproduction_score", 0.0, 1.0)?.filter(|_| !inconclusive);
@@ -352,6 +352,12 @@ fn machine(print: &Value, path: &str) -> Option<String> {
     let part = |key: &str| print.get(key)?.as_str().filter(|part| !part.is_empty());
     let key = format!("{}_{}", part("platform")?, part("arch")?);
     validate::name(&key, path, NAME_LIMIT).is_ok().then_some(key)
+}
+
+/// Whether what is told of a machine names its runtime. Engines put it into `node_version`.
+fn names_runtime(print: &Value) -> bool {
+    let is_named = |key: &str| print.get(key).and_then(Value::as_str).is_some_and(|name| !name.is_empty());
+    is_named("runtime") || is_named("node_version")
 }
 
 /// Whether a failure only says that the validation could not be run here: the sandbox refused it, the program would

@@ -44,11 +44,15 @@ pub fn read_read_proof(object: &Map<String, Value>, path: &str) -> ApiResult<Opt
 /// A hash of 64 hexadecimal digits, perhaps behind `sha256:`.
 fn read_hash(object: &Map<String, Value>, path: &str, key: &str) -> ApiResult<Option<String>> {
     let Some(text) = ObjectReader::new(object, path).text(key, 1, 200)? else { return Ok(None) };
-    let digits = text.strip_prefix("sha256:").unwrap_or(text);
-    match digits.len() == HASH_DIGITS && digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        true => Ok(Some(digits.to_ascii_lowercase())),
-        false => Err(ApiError::field(format!("{path}.{key}"), "64 hexadecimal digits", "another text")),
+    match hash_digits(text) {
+        Some(digits) => Ok(Some(digits.to_ascii_lowercase())),
+        None => Err(ApiError::field(format!("{path}.{key}"), "64 hexadecimal digits", "another text")),
     }
+}
+
+fn hash_digits(text: &str) -> Option<&str> {
+    let digits = text.strip_prefix("sha256:").unwrap_or(text);
+    (digits.len() == HASH_DIGITS && digits.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(digits)
 }
 
 /// One command. Clients name it `cmd` or `command`.
@@ -59,6 +63,11 @@ fn read_command(value: &Value) -> StatedCommand {
         ok: value.get("ok").and_then(Value::as_bool) == Some(true),
         exit_code: value.get("exit_code").and_then(Value::as_i64),
         timed_out: value.get("timed_out").and_then(Value::as_bool) == Some(true),
+        has_measurements: value.get("duration_ms").is_some_and(Value::is_number)
+            && value
+                .get("output_sha256")
+                .and_then(Value::as_str)
+                .is_some_and(|text| hash_digits(text).is_some()),
     }
 }
 

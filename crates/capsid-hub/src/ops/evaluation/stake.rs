@@ -182,7 +182,7 @@ pub async fn stake_status(
 fn load_stake(tx: &mut dyn Tx, node_id: &str, least: i64) -> ApiResult<StakeResponse> {
     let none = StakeRow { amount: 0, status: "none".to_owned(), staked_at: 0 };
     let stake = stakes::get(tx, node_id)?.unwrap_or(none);
-    let is_active = stake.is_active();
+    let (is_active, is_validator) = (stake.is_active(), stake.is_enough(least));
     let held = ledger::balances(tx, &ledger::node_account(node_id))?;
     Ok(StakeResponse {
         stake: StakeView {
@@ -191,7 +191,7 @@ fn load_stake(tx: &mut dyn Tx, node_id: &str, least: i64) -> ApiResult<StakeResp
             staked_at: is_active.then(|| Time(stake.staked_at).iso()),
             status: stake.status,
         },
-        is_validator: is_active,
+        is_validator,
         min_stake: credits::to_decimal(least),
         credit_balance: credits::to_decimal(held.total),
         granted_balance: credits::to_decimal(held.granted),

@@ -1,7 +1,8 @@
 //! Assignments: the hub asks validators to run a candidate's validation. It asks nodes that have a stake, were heard
 //! of lately and belong to others than the publisher, one of each owner; those with the least to do come first. The
-//! hub itself never runs a command.
+//! hub itself never runs a command. Owners without a stake are asked only what the hub knows (`newcomers`).
 
+mod newcomers;
 mod validators;
 
 use crate::assets::id::AssetId;
@@ -9,7 +10,7 @@ use crate::db::row::{Json, joined, row, select};
 use crate::db::tx::Tx;
 use crate::evaluation::owners::audits::{self, AuditChoice};
 use crate::evaluation::owners::{self, NodeOwnership, OWNERSHIP_COLUMNS};
-use crate::evaluation::weighted_reports;
+use crate::evaluation::{stakes, weighted_reports};
 use crate::nodes::NodeRow;
 use crate::params;
 use capsid_model::gate::{self, CommandPolicy};
@@ -93,8 +94,10 @@ pub fn open_for(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<Vec<Assignm
 /// The open assignments of a validator that comes to ask. One that has little to do gets more at once.
 pub fn poll(tx: &mut dyn Tx, node: &NodeRow, terms: &AssignmentTerms, now: Time) -> Result<Vec<Assignment>> {
     let open = open_for(tx, &node.node_id, now)?;
-    let staked =
-        tx.exists("SELECT 1 FROM stakes WHERE node_id = $1 AND status = 'active'", params![&node.node_id])?;
+    let staked = stakes::is_validator(tx, &node.node_id)?;
+    if !staked {
+        newcomers::record_request(tx, node, terms, now)?;
+    }
     if open.len() >= ASSIGNED_PER_REQUEST || !staked || node.status != "active" || terms.is_drawn {
         return Ok(open);
     }
@@ -151,7 +154,8 @@ pub fn assign_next(
     now: Time,
 ) -> Result<AssignmentStep> {
     let mut validators = load_validators(tx, terms.is_drawn, now)?;
-    if validators.is_empty() {
+    let mut newcomers = newcomers::load_newcomers(tx, terms, now)?;
+    if validators.is_empty() && newcomers.is_empty() {
         return Ok(AssignmentStep { made: 0, next: None });
     }
     let candidates = tx.query_all::<(i64, ProofLevel, String, AssignableAsset)>(
@@ -173,6 +177,7 @@ pub fn assign_next(
             continue;
         }
         made += cover(tx, &candidate, &mut validators, terms, now)?;
+        made += newcomers::ask_newcomers(tx, &candidate, &mut newcomers, terms, now)?;
     }
     Ok(AssignmentStep { made, next })
 }

@@ -1,4 +1,4 @@
-//! Whom the hub may ask to validate an asset: nodes that have a stake and were heard of lately. Decisions are about owners, so
+//! Whom the hub may ask to validate an asset: nodes that have staked enough and were heard of lately. Decisions are about owners, so
 //! each node comes with its owner.
 
 use crate::assets::id::AssetId;
@@ -8,10 +8,11 @@ use crate::evaluation::owners::{NodeOwnership, OWNERSHIP_COLUMNS};
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
+use capsid_rules::evaluation::owners::OwnerPolicy;
 use sha2::{Digest, Sha256};
 
 /// A validator that was not heard of for so long is taken to be away.
-const AWAY_AFTER_MS: i64 = 30 * 60_000;
+pub(super) const AWAY_AFTER_MS: i64 = 30 * 60_000;
 /// The most that a validator is asked for at a time.
 pub(super) const MAX_OPEN: i64 = 20;
 /// How many are looked at where those with the least to do are asked.
@@ -27,7 +28,7 @@ pub(super) struct Validator {
 
 row! {
     /// A node that may be asked, as it is stored.
-    struct ValidatorRow {
+    pub(super) struct ValidatorRow {
         node: NodeOwnership = OWNERSHIP_COLUMNS,
         open: i64 = "n.open",
     }
@@ -35,7 +36,7 @@ row! {
 
 /// Who may be asked, those with the least to do first. In a draw everybody has to be among them, or some could never be drawn.
 pub(super) fn load_validators(tx: &mut dyn Tx, is_drawn: bool, now: Time) -> Result<Vec<Validator>> {
-    let policy = tx.trust().owners;
+    let (policy, least) = (tx.trust().owners, tx.trust().validator_stake);
     let rows = tx.query_all::<ValidatorRow>(
         select!(
             ValidatorRow,
@@ -43,17 +44,18 @@ pub(super) fn load_validators(tx: &mut dyn Tx, is_drawn: bool, now: Time) -> Res
             SELECT m.node_id, m.owner, m.issued_network,
                 (SELECT COUNT(*) FROM assignments x WHERE x.node_id = m.node_id AND x.state = 'open') AS open
             FROM stakes s JOIN nodes m ON m.node_id = s.node_id
-            WHERE s.status = 'active' AND m.status = 'active' AND m.last_seen_at > $1) n
+            WHERE s.status = 'active' AND s.amount >= $4 AND m.status = 'active' AND m.last_seen_at > $1) n
          WHERE n.open < $2 ORDER BY n.open, n.node_id LIMIT $3"
         ),
-        params![now.0 - AWAY_AFTER_MS, MAX_OPEN, if is_drawn { i64::MAX } else { LEAST_BUSY }],
+        params![now.0 - AWAY_AFTER_MS, MAX_OPEN, if is_drawn { i64::MAX } else { LEAST_BUSY }, least],
     )?;
-    let validator = |row: ValidatorRow| Validator {
-        owner: row.node.owner_key(&policy),
-        node_id: row.node.node_id,
-        open: row.open,
-    };
-    Ok(rows.into_iter().map(validator).collect())
+    Ok(rows.into_iter().map(|row| row.into_validator(&policy)).collect())
+}
+
+impl ValidatorRow {
+    pub fn into_validator(self, policy: &OwnerPolicy) -> Validator {
+        Validator { owner: self.node.owner_key(policy), node_id: self.node.node_id, open: self.open }
+    }
 }
 
 /// Brings validators into the order in which they are asked about an asset: as they are drawn, or by what they have to do.

@@ -98,7 +98,7 @@ fn add_users(
 
 /// What says whether an arbiter is needed.
 fn add_draw(tx: &mut dyn Tx, facts: &mut QuorumFacts, asset: &AssetRow) -> Result<()> {
-    let policy = tx.trust().owners;
+    let (policy, least) = (tx.trust().owners, tx.trust().validator_stake);
     let publisher = owners::find_ownership(tx, &asset.node_id)?.map(|node| node.owner_key(&policy));
     facts.promoted_before = u32::try_from(tx.count(
         "SELECT COUNT(*) FROM nodes n JOIN assets a ON a.node_id = n.node_id
@@ -113,9 +113,9 @@ fn add_draw(tx: &mut dyn Tx, facts: &mut QuorumFacts, asset: &AssetRow) -> Resul
             "SELECT",
             OWNERSHIP_COLUMNS,
             "FROM stakes s JOIN nodes n ON n.node_id = s.node_id
-             WHERE s.status = 'active' AND n.status = 'active' ORDER BY n.node_id LIMIT $1"
+             WHERE s.status = 'active' AND s.amount >= $2 AND n.status = 'active' ORDER BY n.node_id LIMIT $1"
         ),
-        params![MAX_VALIDATORS],
+        params![MAX_VALIDATORS, least],
     )?;
     let mut assignable = BTreeSet::new();
     for owner in validators.iter().map(|node| node.owner_key(&policy)) {

@@ -10,6 +10,9 @@ use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::credits::{self, StakeSource};
 
+/// All of a stake, in percent.
+const WHOLE: i64 = 100;
+
 row! {
     /// What a node has staked.
     #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,9 +25,14 @@ row! {
 }
 
 impl StakeRow {
-    /// Whether the node counts as a validator.
+    /// Whether something is put aside.
     pub fn is_active(&self) -> bool {
         self.status == "active"
+    }
+
+    /// Whether the node counts as a validator: a stake of which a part was taken does not, until it is made up again.
+    pub fn is_enough(&self, least: i64) -> bool {
+        self.is_active() && self.amount >= least
     }
 }
 
@@ -45,6 +53,12 @@ pub enum StakeOutcome {
 /// What a node has staked, now or before.
 pub fn get(tx: &mut dyn Tx, node_id: &str) -> Result<Option<StakeRow>> {
     tx.query_first(select!(StakeRow, "FROM stakes WHERE node_id = $1"), params![node_id])
+}
+
+/// Whether a node has staked what this hub asks of validators.
+pub fn is_validator(tx: &mut dyn Tx, node_id: &str) -> Result<bool> {
+    let least = tx.trust().validator_stake;
+    Ok(get(tx, node_id)?.is_some_and(|stake| stake.is_enough(least)))
 }
 
 /// Puts credits aside until they are `amount` together. The node's row is locked. `reference` is new for each request;
@@ -105,7 +119,7 @@ pub fn release(tx: &mut dyn Tx, node_id: &str, reference: &str, now: Time) -> Re
 }
 
 /// Takes a part of a node's stake for a report that contradicts an arbitrated outcome, and tells how much that was. It goes
-/// to the mint, so that nobody gains by it.
+/// to the mint, so that nobody gains by it. A stake of which nothing is left is one no more, whatever this hub asks for.
 pub fn slash(tx: &mut dyn Tx, node_id: &str, percent: i64, reference: &str, now: Time) -> Result<i64> {
     let held = tx.query_first::<StakeRow>(
         select!(StakeRow, "FROM stakes WHERE node_id = $1 FOR UPDATE"),
@@ -113,14 +127,21 @@ pub fn slash(tx: &mut dyn Tx, node_id: &str, percent: i64, reference: &str, now:
     )?;
     let Some(stake) = held.filter(StakeRow::is_active) else { return Ok(0) };
     let amount = credits::slashed(stake.amount, percent);
-    if amount == 0 || ledger::find(tx, reference)?.is_some() {
+    if ledger::find(tx, reference)?.is_some() {
         return Ok(0);
     }
-    let from = ledger::stake_account(node_id);
-    let lost = Transfer { reference, kind: "slash", from: &from, to: ledger::MINT, amount };
-    if let TransferOutcome::Insufficient { .. } = ledger::transfer(tx, lost, now)? {
-        return Err(crate::damaged(format!("The stake of {node_id} is not in its account.")));
+    if amount > 0 {
+        let from = ledger::stake_account(node_id);
+        let lost = Transfer { reference, kind: "slash", from: &from, to: ledger::MINT, amount };
+        if let TransferOutcome::Insufficient { .. } = ledger::transfer(tx, lost, now)? {
+            return Err(crate::damaged(format!("The stake of {node_id} is not in its account.")));
+        }
     }
-    tx.run("UPDATE stakes SET amount = amount - $2 WHERE node_id = $1", params![node_id, amount])?;
+    let is_lost = percent >= WHOLE || (amount > 0 && amount == stake.amount);
+    let status = if is_lost { "released" } else { "active" };
+    tx.run(
+        "UPDATE stakes SET amount = amount - $2, status = $3 WHERE node_id = $1",
+        params![node_id, amount, status],
+    )?;
     Ok(amount)
 }

@@ -15,8 +15,6 @@ use capsid_rules::evaluation::evidence_grade::EvidenceGrade;
 
 /// The penalty points that come with it.
 const POINTS: f64 = 5.0;
-/// What fraud costs, in percent.
-const WHOLE: i64 = 100;
 
 /// Takes the whole stake of everybody behind a node, because an arbiter found that it lied on purpose, and gives each of the
 /// nodes a strike. Tells how much was taken; nothing where there is no such node.
@@ -38,7 +36,7 @@ pub fn slash_for_fraud(
     let mut taken = 0;
     for node_id in &all {
         let reference = format!("fraud:{node_id}:{}", now.0);
-        let amount = stakes::slash(tx, node_id, WHOLE, &reference, now)?;
+        let amount = stakes::slash(tx, node_id, stakes::WHOLE, &reference, now)?;
         tx.run(
             "UPDATE nodes SET strikes = strikes + 1, last_strike_at = $2 WHERE node_id = $1",
             params![node_id, now],

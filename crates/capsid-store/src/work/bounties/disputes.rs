@@ -4,11 +4,13 @@ use super::settle::{self, BountyDecisionOutcome, SettlementTerms};
 use super::{BountyRow, advance, lock, notify_creator};
 use crate::db::tx::Tx;
 use crate::evaluation::moderation::{self, CaseKind, ModerationCaseRow};
+use crate::evaluation::weighted_reports;
 use crate::notifications::notices;
 use crate::params;
 use crate::work::tasks::TaskRow;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
+use capsid_rules::evaluation::evidence_grade::EvidenceGrade;
 use capsid_rules::work::bounties::{
     ARBITER_MS, BountyEvent, BountyStatus, DisputeDecision, undecided_dispute,
 };
@@ -151,13 +153,12 @@ fn is_used(tx: &mut dyn Tx, bounty: &BountyRow) -> Result<bool> {
     )
 }
 
-/// Whether somebody else, or the hub's runner, reproduced what was handed in.
+/// Whether another owner whose word counts, or the hub's runner, reproduced what was handed in.
 fn is_reproduced(tx: &mut dyn Tx, bounty: &BountyRow) -> Result<bool> {
-    tx.exists(
-        "SELECT 1 FROM reports WHERE asset_id = $1 AND overall_ok = 1
-            AND (grade = 'reproduced' OR (grade = 'hub' AND weight > 0)) LIMIT 1",
-        params![&bounty.matched_asset],
-    )
+    let Some(asset) = bounty.matched_asset else { return Ok(false) };
+    let reports = weighted_reports::load_others(tx, &asset)?;
+    let reproduces = |grade| matches!(grade, EvidenceGrade::Reproduced | EvidenceGrade::Hub);
+    Ok(reports.iter().any(|report| report.vote.ok && report.vote.weight > 0.0 && reproduces(report.grade)))
 }
 
 /// Ends a rejection or a dispute by the rule: what its creator uses all the same is paid; a rejection that nobody disputed

@@ -6,6 +6,7 @@ use crate::output::{self, BAD, GOOD, NAME, WARN, paint};
 use capsid_client::ClientConfig;
 use capsid_client::runner::RunnerClient;
 use capsid_engine::exchange::bundle_runs::{describe_runtime, refuse_root, run_bundle};
+use capsid_engine::exchange::runner_folder::open_runner_folder;
 use capsid_model::text::inert_line;
 use capsid_model::{Code, Problem, Result, json};
 use capsid_rules::evaluation::runner_job::{RunnerJob, RunnerReport};
@@ -51,6 +52,7 @@ pub struct HubRunnerArgs {
 /// Runs the command.
 pub fn run(arguments: &HubRunnerArgs) -> Result<u8> {
     refuse_root()?;
+    let _folder = open_runner_folder()?;
     require_untrusted_sandbox()?;
     let mut settings = ClientConfig::resolve(Some(&arguments.hub), &variable)?;
     settings.retries = 0;

@@ -23,7 +23,8 @@ const BEAT: Duration = Duration::from_secs(5 * 60);
 
 /// Validate what others published, in the sandbox, and report what was seen.
 ///
-/// The hub asks nodes that put credits aside. For each capsule it asks about, the files that the capsule's diff creates are put
+/// The hub asks nodes that put credits aside. A public hub asks accounts without a stake what it knows already, and pays for
+/// right answers, so that they can earn one. For each capsule it asks about, the files that the capsule's diff creates are put
 /// into an empty folder, the gene's commands run there without network, and the signed result is reported. Nothing ever runs
 /// outside the sandbox.
 #[derive(Debug, Args)]
@@ -77,7 +78,8 @@ pub fn run(arguments: &NodeValidatorArgs, folder: &Path) -> Result<u8> {
     if let Some(problem) = validator.say_hello()? {
         output::caution("validator", &problem);
     }
-    stake(arguments, &validator)?;
+    let stake = stake(arguments, &validator)?;
+    let mut is_asked = stake.is_validator;
     let stop = stop_flag()?;
     let mut last_beat = None;
     loop {
@@ -86,9 +88,12 @@ pub fn run(arguments: &NodeValidatorArgs, folder: &Path) -> Result<u8> {
             let _heard = heart.send(&HeartbeatReport::default());
             last_beat = Some(Instant::now());
         }
-        let result = validator
-            .round(&|| stop.load(Ordering::Relaxed))
-            .and_then(|judged| print_validated(&validator, &judged));
+        let judged = validator.round(&|| stop.load(Ordering::Relaxed));
+        is_asked |= judged.as_ref().is_ok_and(|judged| !judged.is_empty());
+        if !is_asked && judged.is_ok() {
+            return Err(stake.stake_required());
+        }
+        let result = judged.and_then(|judged| print_validated(&validator, &judged));
         match result {
             Ok(untold) if arguments.once => return Ok(u8::from(untold > 0)),
             Err(problem) if arguments.once => return Err(problem),
@@ -142,13 +147,10 @@ fn signing_key() -> Result<SigningKey> {
     })
 }
 
-/// Only the user may spend: without `--stake` only the needed amount is printed.
-fn stake(arguments: &NodeValidatorArgs, validator: &ValidatorNode) -> Result<()> {
+/// Only the user may spend: nothing is staked without `--stake`.
+fn stake(arguments: &NodeValidatorArgs, validator: &ValidatorNode) -> Result<StakeStatus> {
     let stake = StakeStatus::fetch(&validator.node)?;
-    if stake.is_validator {
-        return Ok(());
-    }
-    let Some(amount) = arguments.stake else { return Err(stake.stake_required()) };
+    let Some(amount) = arguments.stake.filter(|_| !stake.is_validator) else { return Ok(stake) };
     output::talk(format_args!(
         "{} puts {amount} of {} credits aside as a stake.",
         paint(WARN, "validator:"),
@@ -156,7 +158,7 @@ fn stake(arguments: &NodeValidatorArgs, validator: &ValidatorNode) -> Result<()>
     ));
     let stake = StakeStatus::stake(&validator.node, f64::from(amount))?;
     match stake.is_validator {
-        true => Ok(()),
+        true => Ok(stake),
         false => Err(stake.stake_required()),
     }
 }

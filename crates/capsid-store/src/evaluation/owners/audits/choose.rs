@@ -41,9 +41,7 @@ pub(in crate::evaluation) fn choose(
     let Some(node) = nodes::get(tx, node_id)? else { return Ok(AuditChoice::Candidate) };
     let owner = owners::owner_of(tx, &node)?;
     let is_weightless = owners::load_standing(tx, &owner)?.weight <= 0.0;
-    let had =
-        tx.exists("SELECT 1 FROM audits WHERE candidate = $1 AND node_id = $2", params![candidate, node_id])?;
-    if had {
+    if had_audit(tx, candidate, node_id)? {
         return Ok(if is_weightless { AuditChoice::Nothing } else { AuditChoice::Candidate });
     }
     let chance = draw(&terms.chance, candidate, node_id);
@@ -57,6 +55,28 @@ pub(in crate::evaluation) fn choose(
         }
         None => AuditChoice::Candidate,
     })
+}
+
+/// Asks a node something that the hub knows, in the place of a candidate. False where it had that, or there is nothing to
+/// copy.
+pub(in crate::evaluation) fn ask(
+    tx: &mut dyn Tx,
+    candidate: &AssetId,
+    node_id: &str,
+    terms: &AssignmentTerms,
+    now: Time,
+) -> Result<bool> {
+    let Some(node) = nodes::get(tx, node_id)? else { return Ok(false) };
+    if had_audit(tx, candidate, node_id)? {
+        return Ok(false);
+    }
+    let chance = draw(&terms.chance, candidate, node_id);
+    let audit = make(tx, candidate, &node, &chance, now)?;
+    audit.map_or(Ok(false), |audit| assignments::ask(tx, &audit, node_id, terms, now).map(|()| true))
+}
+
+fn had_audit(tx: &mut dyn Tx, candidate: &AssetId, node_id: &str) -> Result<bool> {
+    tx.exists("SELECT 1 FROM audits WHERE candidate = $1 AND node_id = $2", params![candidate, node_id])
 }
 
 /// What is drawn for a node and a candidate. Nobody else can foretell it.

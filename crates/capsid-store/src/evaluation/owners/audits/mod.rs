@@ -6,7 +6,7 @@ mod copy;
 mod record;
 mod settle;
 
-pub(in crate::evaluation) use choose::{AuditChoice, choose};
+pub(in crate::evaluation) use choose::{AuditChoice, ask, choose};
 pub(in crate::evaluation) use record::record;
 pub use settle::settle_next;
 
