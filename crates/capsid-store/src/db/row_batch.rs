@@ -87,7 +87,7 @@ impl<'a> RowBatch<'a> {
         }
         match tx.dialect() {
             Dialect::Sqlite => {
-                self.rows.iter().try_for_each(|row| tx.query_each(sql.sqlite, row, |found| visit(found)))
+                self.rows.iter().try_for_each(|row| tx.query_each(sql.sqlite, row, &mut visit))
             }
             Dialect::Postgres => {
                 let columns = self.columns()?;
