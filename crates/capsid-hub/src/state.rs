@@ -14,7 +14,6 @@ use crate::runtime::index_follower::IndexFollower;
 use crate::runtime::keyed_semaphore::KeyedSemaphore;
 use crate::runtime::password_hasher::PasswordHasher;
 use crate::runtime::rate_limiter::RateLimiter;
-use crate::runtime::search_indexer::SearchIndexer;
 use crate::runtime::telemetry::Telemetry;
 use crate::runtime::usage_counter::UsageCounter;
 use capsid_model::problem::Result;
@@ -42,8 +41,6 @@ pub struct Hub {
     pub waiting: KeyedSemaphore,
     /// What was fetched and looked at, before it is written.
     pub usage: UsageCounter,
-    /// Brings new assets into the search.
-    pub indexer: SearchIndexer,
     /// Brings what was written into the index.
     pub index: IndexFollower,
     /// Finds what says the same in other words, where there is an endpoint for it.
@@ -128,7 +125,6 @@ impl Hub {
             events: EventNotifier::default(),
             waiting: KeyedSemaphore::default(),
             usage: UsageCounter::new(Arc::clone(&store), shared_clock, config.rewards()),
-            indexer: SearchIndexer::new(Arc::clone(&store)),
             index: IndexFollower::new(Arc::clone(&store), Arc::clone(&clock))?,
             embedder,
             health: HealthCache::default(),

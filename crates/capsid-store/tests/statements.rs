@@ -333,9 +333,10 @@ fn texts() -> Vec<(String, String)> {
     found
 }
 
-/// Only this database has the table.
+/// Lists are JSON, which each database takes apart in its own words.
 fn dialect_of(text: &str) -> Option<Dialect> {
-    text.contains("FROM found f").then_some(Dialect::Postgres)
+    let only = |word: &str, dialect| text.contains(word).then_some(dialect);
+    only("json_each(", Dialect::Sqlite).or(only("json_array_elements_text(", Dialect::Postgres))
 }
 
 fn prepare(tx: &mut dyn Tx, number: usize, text: &str) -> Result<()> {

@@ -11,6 +11,5 @@ pub mod keyed_semaphore;
 pub mod log_queue;
 pub mod password_hasher;
 pub mod rate_limiter;
-pub mod search_indexer;
 pub mod telemetry;
 pub mod usage_counter;

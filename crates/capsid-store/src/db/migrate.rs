@@ -57,6 +57,8 @@ const STEPS: &[Migration] = steps! {
     "20261119-outcomes";
     "20261119-audits";
     "20261119-graph-index";
+    "20261120-search-index";
+    "20261120-search-tables", "20261120-search-tables.sqlite.sql", "20261120-search-tables.postgres.sql";
 };
 
 /// The names of all steps.

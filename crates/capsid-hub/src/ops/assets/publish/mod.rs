@@ -133,7 +133,6 @@ pub async fn publish(
         move |tx, context, node| publish_in(tx, context, node, &publication),
     );
     let published = published.await?;
-    hub.indexer.published();
     hub.index.changed();
     Ok(published)
 }
