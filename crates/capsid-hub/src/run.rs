@@ -37,8 +37,6 @@ pub async fn serve_hub(
     let mut jobs = tokio::spawn(jobs::run(Arc::clone(&hub)));
     let mut webhooks = tokio::spawn(WebhookWorker::new(&hub).run());
     let indexed = Arc::clone(&hub);
-    tokio::spawn(async move { indexed.indexer.run_sweeps(indexed.closing.clone()).await });
-    let indexed = Arc::clone(&hub);
     tokio::spawn(async move { indexed.index.run_sweeps(indexed.closing.clone()).await });
     let served = serve_router(Arc::clone(&hub), router, listener, shutdown).await;
     hub.close();

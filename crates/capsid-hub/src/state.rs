@@ -16,7 +16,6 @@ use crate::runtime::node_lookup::NodeLookup;
 use crate::runtime::password_hasher::PasswordHasher;
 use crate::runtime::publish_queue::PublishQueue;
 use crate::runtime::rate_limiter::RateLimiter;
-use crate::runtime::search_indexer::SearchIndexer;
 use crate::runtime::telemetry::Telemetry;
 use crate::runtime::usage_counter::UsageCounter;
 use capsid_model::problem::Result;
@@ -44,8 +43,6 @@ pub struct Hub {
     pub waiting: KeyedSemaphore,
     /// What was fetched and looked at, before it is written.
     pub usage: UsageCounter,
-    /// Brings new assets into the search.
-    pub indexer: SearchIndexer,
     /// Finds the nodes that requests come from.
     pub nodes: NodeLookup,
     /// Stores publishes that wait together.
@@ -134,7 +131,6 @@ impl Hub {
             events: EventNotifier::default(),
             waiting: KeyedSemaphore::default(),
             usage: UsageCounter::new(Arc::clone(&store), shared_clock, config.rewards()),
-            indexer: SearchIndexer::new(Arc::clone(&store)),
             nodes: NodeLookup::new(Arc::clone(&store)),
             publishes: PublishQueue::new(Arc::clone(&store), Arc::clone(&clock)),
             index: IndexFollower::new(Arc::clone(&store), Arc::clone(&clock))?,

@@ -2,7 +2,7 @@
 
 use crate::common::{Bundle, TestHub, both};
 use capsid_model::problem::{Code, Problem, Result};
-use capsid_store::db::tx::{Dialect, Tx};
+use capsid_store::db::tx::Tx;
 use capsid_store::evaluation::owners;
 use capsid_store::evaluation::rewards::RewardRates;
 use capsid_store::fsck::{self, FsckReport};
@@ -313,7 +313,6 @@ fn what_follows_from_something_else_is_mended_and_nothing_else_is_touched() {
         ("UPDATE assets SET reuse_count = 9", "counter_wrong"),
         ("UPDATE assets SET upvotes = 3, downvotes = 1 WHERE seq = 2", "counter_wrong"),
         ("UPDATE assets SET card = '\"a\":1' WHERE seq = 1", "card_wrong"),
-        ("UPDATE assets SET meaning = 'm_other||' WHERE seq = 1", "meaning_wrong"),
         ("UPDATE assets SET environment = 'mars_x1' WHERE seq = 1", "meaning_wrong"),
         ("UPDATE assets SET confidence = 0.99 WHERE seq = 1", "trait_wrong"),
         ("UPDATE assets SET proof = 'vacuous' WHERE seq = 1", "trait_wrong"),
@@ -343,6 +342,7 @@ fn what_follows_from_something_else_is_mended_and_nothing_else_is_touched() {
             let now = capsid_model::time::Clock::now(&*hub.clock);
             let mended = fsck::repair(&hub.hub.store, &report, now).unwrap();
             assert!(mended.assets + mended.nodes > 0);
+            index(hub);
             assert_clean(hub);
             assert_eq!(kept(hub), before, "{sql}");
         }
@@ -367,7 +367,7 @@ fn sections(dump: &str, names: &[&str]) -> String {
 
 /// Lets the index reach every asset.
 fn index(hub: &TestHub) {
-    hub.hub.store.write_now(|tx| search::index_pending(tx, 1000)).unwrap();
+    hub.follow();
 }
 
 /// How many capsules a search by meaning finds among repairs.
@@ -393,7 +393,7 @@ fn fill_with_repairs(hub: &TestHub) {
 fn a_mended_category_is_found_by_it() {
     both(|hub| {
         fill_with_repairs(hub);
-        assert_eq!(repairs_found(hub), 3, "before the index reaches them");
+        assert_eq!(repairs_found(hub), 3);
         tamper(hub, "UPDATE assets SET category = NULL WHERE asset_type = 'Capsule'");
         index(hub);
         assert_eq!(repairs_found(hub), 0);
@@ -405,28 +405,22 @@ fn a_mended_category_is_found_by_it() {
 }
 
 #[test]
-fn capsules_of_old_get_the_category_of_their_gene_when_the_index_reaches_them() {
+fn capsules_of_old_get_the_category_of_their_gene() {
     both(|hub| {
         fill_with_repairs(hub);
         index(hub);
-        let before = hub.dump();
+        let kept = |hub: &TestHub| sections(&hub.dump(), &["assets", "unfilled_traits"]);
+        let before = kept(hub);
         let forget = |tx: &mut dyn Tx| {
-            tx.run("UPDATE assets SET meaning = NULL, environment = NULL", &[])?;
+            tx.run("UPDATE assets SET environment = NULL", &[])?;
             tx.run("UPDATE assets SET category = NULL WHERE asset_type = 'Capsule'", &[])?;
-            let reset = match tx.dialect() {
-                Dialect::Sqlite => {
-                    include_str!("../../capsid-store/migrations/20261116-meaning-index.sqlite.sql")
-                }
-                Dialect::Postgres => {
-                    include_str!("../../capsid-store/migrations/20261116-meaning-index.postgres.sql")
-                }
-            };
-            reset.split_terminator(";\n").try_for_each(|statement| tx.run(statement, &[]).map(|_| ()))
+            tx.run("INSERT INTO unfilled_traits (seq) SELECT seq FROM assets", &[])
         };
         hub.hub.store.write_now(forget).unwrap();
         assert_clean(hub);
-        index(hub);
-        assert_eq!(hub.dump(), before);
+        let fill = |tx: &mut dyn Tx| search::fill_old_traits(tx, 4, crate::common::START);
+        while hub.hub.store.write_now(fill).unwrap() > 0 {}
+        assert_eq!(kept(hub), before);
         assert_eq!(repairs_found(hub), 3);
         assert_clean(hub);
     });
@@ -434,24 +428,28 @@ fn capsules_of_old_get_the_category_of_their_gene_when_the_index_reaches_them() 
 
 #[test]
 fn an_asset_that_no_search_finds_is_indexed_again() {
-    let hub = TestHub::sqlite();
-    fill(&hub);
-    index(&hub);
-    assert_clean(&hub);
-    let changes = [
-        ("DELETE FROM ranks WHERE seq = 2", "search_lacks_asset"),
-        (
-            "DELETE FROM held_events WHERE rowid = (SELECT rank & 288230376151711743 FROM ranks WHERE seq = 3)",
-            "search_lacks_asset",
-        ),
-        ("UPDATE assets SET status = 'promoted' WHERE seq = 4", "search_misplaces_asset"),
-    ];
-    for (sql, code) in changes {
-        tamper(&hub, sql);
-        let report = assert_finds(&hub, code);
-        fsck::repair(&hub.hub.store, &report, crate::common::START).unwrap();
-        assert!(!check(&hub).counts.contains_key(code), "{sql}");
-    }
+    both(|hub| {
+        fill(hub);
+        index(hub);
+        assert_clean(hub);
+        let changes = [
+            ("DELETE FROM entries WHERE seq = 2", "search_lacks_asset"),
+            (
+                "DELETE FROM held WHERE rowid = (SELECT rank & ((1 << 54) - 1) FROM entries WHERE seq = 3)",
+                "search_lacks_asset",
+            ),
+            ("UPDATE entries SET rank = rank + (1 << 46) WHERE seq = 4", "search_misplaces_asset"),
+            ("UPDATE meanings SET line = 'm_other||' WHERE seq = 1", "meaning_wrong"),
+            ("DELETE FROM meanings WHERE seq = 1", "meaning_wrong"),
+        ];
+        for (sql, code) in changes {
+            hub.change_index(sql);
+            let report = assert_finds(hub, code);
+            fsck::repair(&hub.hub.store, &report, crate::common::START).unwrap();
+            index(hub);
+            assert_clean(hub);
+        }
+    });
 }
 
 #[test]

@@ -15,7 +15,7 @@ fn promote(hub: &TestHub, id: &str) {
 }
 
 fn index(hub: &TestHub) {
-    hub.runtime.block_on(capsid_hub::runtime::search_indexer::index_all(&hub.hub.store)).unwrap();
+    hub.follow();
 }
 
 /// A bundle with these signals.

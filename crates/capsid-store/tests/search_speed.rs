@@ -4,6 +4,7 @@
 
 use capsid_model::time::Time;
 use capsid_rules::lifecycle::AssetStatus;
+use capsid_store::assets::id::AssetId;
 use capsid_store::search::{self, SignalSearch};
 use capsid_store::{Store, StoreOptions, params};
 use capsid_testkit::postgres::TestPostgres;
@@ -47,7 +48,8 @@ fn fill(store: &Store, count: u64) {
         };
         store.write_now(add).unwrap();
     }
-    while store.write_now(|tx| search::index_pending(tx, 2000)).unwrap() > 0 {}
+    while store.follow_search_step(Time(0)).unwrap() {}
+    while store.merge_search_step().unwrap() {}
 }
 
 fn measure(store: &Store, what: &str, query: impl Fn(u32) -> SignalSearch) {
@@ -81,10 +83,13 @@ fn search(store: &Store) {
     });
     let begun = Instant::now();
     let moved = |tx: &mut dyn capsid_store::db::tx::Tx| {
-        tx.run("UPDATE assets SET gdi = gdi + 1 WHERE seq BETWEEN 1000 AND 1999", &[])?;
-        (1000..2000).try_for_each(|seq| search::reposition(tx, seq))
+        tx.run("UPDATE assets SET gdi = gdi + 100 WHERE seq BETWEEN 1000 AND 1999", &[])?;
+        let ids =
+            tx.query_all::<AssetId>("SELECT asset_id FROM assets WHERE seq BETWEEN 1000 AND 1999", &[])?;
+        ids.iter().try_for_each(|id| search::index_again(tx, id, Time(0)))
     };
     store.write_now(moved).unwrap();
+    while store.follow_search_step(Time(0)).unwrap() {}
     println!("  moving 1000 assets                 {:7.2} ms each", begun.elapsed().as_secs_f64());
 }
 

@@ -333,9 +333,12 @@ fn texts() -> Vec<(String, String)> {
     found
 }
 
-/// Only this database has the table, or lists as values.
+/// Lists are arrays or JSON, which each database takes apart in its own words.
 fn dialect_of(text: &str) -> Option<Dialect> {
-    (text.contains("FROM found f") || text.contains("= ANY($")).then_some(Dialect::Postgres)
+    let only = |word: &str, dialect| text.contains(word).then_some(dialect);
+    only("json_each(", Dialect::Sqlite)
+        .or(only("json_array_elements_text(", Dialect::Postgres))
+        .or(only("= ANY($", Dialect::Postgres))
 }
 
 fn prepare(tx: &mut dyn Tx, number: usize, text: &str) -> Result<()> {

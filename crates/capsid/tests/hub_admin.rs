@@ -83,14 +83,13 @@ impl OpenHub {
         let asset = |asset_type: AssetType| {
             let body = format!("{{\"type\":\"{}\",\"text\":\"{text}\"}}", asset_type.as_str());
             let asset_id = AssetId::parse(&format!("sha256:{}", sha256_hex(body.as_bytes()))).unwrap();
-            let (card, meaning, traits) = Default::default();
+            let (card, traits) = Default::default();
             NewAsset {
                 asset_id,
                 asset_type,
                 card,
                 body,
                 traits,
-                meaning,
                 environment: None,
                 scanned: SafetyVerdict::Clean,
             }

@@ -42,6 +42,11 @@ impl Batcher {
         }
     }
 
+    /// Whether something came since the last write began.
+    pub fn is_due(&self) -> bool {
+        self.due.load(Ordering::Acquire)
+    }
+
     /// Writes until nothing is due any more.
     async fn run<F: Future<Output = ApiResult<()>>>(
         &self,

@@ -10,11 +10,13 @@ use capsid_model::problem::{Code, Problem, Result};
 use capsid_model::time::Time;
 use capsid_store::Store;
 use capsid_store::db::tx::Tx;
-use capsid_store::graph::{IndexLag, LogHeads, oldest_waiting};
+use capsid_store::graph::{IndexLag, oldest_waiting};
+use capsid_store::search::{self, IndexHeads, SearchHeads};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
-use tokio::sync::{Mutex, watch};
+use tokio::sync::{Mutex, OwnedMutexGuard, watch};
+use tokio::time::timeout;
 
 const TIMING: BatchTiming =
     BatchTiming { delay: Duration::from_millis(50), after_failure: Duration::from_secs(5) };
@@ -23,6 +25,10 @@ const READ_WAIT: Duration = Duration::from_millis(250);
 const WRITE_WAIT: Duration = Duration::from_secs(2);
 /// How often the database is looked at for what nobody announced: jobs and other hubs write as well.
 const SWEEP: Duration = Duration::from_secs(1);
+/// How many assets of old are filled in together.
+const FILLED_TOGETHER: usize = 100;
+/// How many segments of the search are joined at most when nothing waits, a few milliseconds each.
+const MERGE_STEPS: usize = 32;
 /// From how many waiting assets on publishing slows down, by how much, and from how many on it is refused. What was there
 /// when the hub started does not count.
 const SLOW_FROM: i64 = 50_000;
@@ -35,8 +41,9 @@ pub struct IndexFollower {
     store: Arc<Store>,
     clock: Arc<HubClock>,
     batcher: Arc<Batcher>,
-    /// One step at a time.
+    /// One step of the graph at a time, and one of the search.
     stepping: Arc<Mutex<()>>,
+    searching: Arc<Mutex<()>>,
     /// The newest asset when the hub started, and how many newer ones wait.
     started_at: i64,
     waiting: Arc<AtomicI64>,
@@ -44,9 +51,16 @@ pub struct IndexFollower {
 
 impl IndexFollower {
     pub fn new(store: Arc<Store>, clock: Arc<HubClock>) -> Result<Self> {
-        let started_at = store.read_now(|tx| Ok(LogHeads::load(tx)?.assets()))?;
-        let (batcher, stepping, waiting) = (Arc::default(), Arc::default(), Arc::default());
-        Ok(Self { store, clock, batcher, stepping, started_at, waiting })
+        let started_at = store.read_now(|tx| Ok(IndexHeads::load(tx)?.assets()))?;
+        Ok(Self {
+            store,
+            clock,
+            batcher: Arc::default(),
+            stepping: Arc::default(),
+            searching: Arc::default(),
+            started_at,
+            waiting: Arc::default(),
+        })
     }
 
     /// Something was written: it will be followed soon.
@@ -60,6 +74,9 @@ impl IndexFollower {
 
     /// Follows what nobody announced. Ends when the hub closes.
     pub async fn run_sweeps(&self, mut closing: watch::Receiver<bool>) {
+        if let Err(problem) = self.fill_old_traits().await {
+            tracing::warn!(code = problem.code.as_str(), "assets of old were not filled in: {problem}");
+        }
         loop {
             self.changed();
             tokio::select! {
@@ -72,6 +89,44 @@ impl IndexFollower {
     /// Waits until a read sees what was written before it. Tells how much it may lack after a quarter of a second.
     pub async fn wait_for_read(&self) -> ApiResult<i64> {
         Ok(self.wait(READ_WAIT).await?)
+    }
+
+    /// Waits until a search sees what was written before it. Tells how much it may lack after a quarter of a second; what
+    /// was published last is looked at by itself all the same.
+    pub async fn wait_for_search(&self) -> ApiResult<i64> {
+        let began = Instant::now();
+        let look = |tx: &mut dyn Tx| {
+            let heads = SearchHeads::load(tx)?;
+            Ok((heads, heads.lag(tx.index()?)?))
+        };
+        let (heads, mut lag) = self.store.read::<_, Problem, _>(look).await?;
+        loop {
+            let left = READ_WAIT.saturating_sub(began.elapsed());
+            if lag.waiting == 0 || left.is_zero() {
+                return Ok(lag.waiting);
+            }
+            match timeout(left, self.search_step()).await {
+                Ok(Ok(_)) => {}
+                // What the index holds is still an answer.
+                Ok(Err(problem)) => {
+                    tracing::warn!(code = problem.code.as_str(), "the search is behind: {problem}");
+                    return Ok(lag.waiting);
+                }
+                Err(_) => return Ok(lag.waiting),
+            }
+            lag = self.store.read::<_, Problem, _>(move |tx| heads.lag(tx.index()?)).await?;
+        }
+    }
+
+    /// Works out what assets of old lack.
+    async fn fill_old_traits(&self) -> Result<()> {
+        loop {
+            let now = self.clock.now();
+            let fill = move |tx: &mut dyn Tx| search::fill_old_traits(tx, FILLED_TOGETHER, now);
+            if self.store.write(fill).await? < FILLED_TOGETHER {
+                return Ok(());
+            }
+        }
     }
 
     /// Waits until a write can look names up. Names that it could not see yet must not be refused as unknown.
@@ -104,7 +159,7 @@ impl IndexFollower {
     /// How many assets wait to be indexed, and since when the oldest of them does.
     pub async fn lag(&self) -> Result<(i64, Option<Time>)> {
         let lag = |tx: &mut dyn Tx| {
-            let assets = LogHeads::load(tx)?.lag(tx.index()?)?.assets;
+            let assets = IndexHeads::load(tx)?.lag(tx.index()?)?.assets;
             Ok((assets, oldest_waiting(tx)?))
         };
         self.store.read(lag).await
@@ -113,7 +168,7 @@ impl IndexFollower {
     async fn wait(&self, most: Duration) -> Result<i64> {
         let began = Instant::now();
         let look = |tx: &mut dyn Tx| {
-            let heads = LogHeads::load(tx)?;
+            let heads = IndexHeads::load(tx)?;
             Ok((heads, heads.lag(tx.index()?)?))
         };
         let (heads, mut lag) = self.store.read::<_, Problem, _>(look).await?;
@@ -130,29 +185,61 @@ impl IndexFollower {
         }
     }
 
-    async fn lag_to(&self, heads: LogHeads) -> Result<IndexLag> {
+    async fn lag_to(&self, heads: IndexHeads) -> Result<IndexLag> {
         self.store.read(move |tx| heads.lag(tx.index()?)).await
     }
 
     async fn follow_all(&self) -> Result<()> {
         while self.step().await? {}
-        let heads = self.store.read::<_, Problem, _>(LogHeads::load).await?;
-        self.note_waiting(heads).await
+        let heads = self.store.read::<_, Problem, _>(IndexHeads::load).await?;
+        self.note_waiting(heads).await?;
+        for _ in 0..MERGE_STEPS {
+            let (guard, store) = (self.search_guard().await, Arc::clone(&self.store));
+            if self.batcher.is_due() || !blocking(guard, move || store.merge_search_step()).await? {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// Notes how many assets wait that came since the hub started.
-    async fn note_waiting(&self, heads: LogHeads) -> Result<()> {
+    async fn note_waiting(&self, heads: IndexHeads) -> Result<()> {
         let lag = self.lag_to(heads).await?;
         let new = heads.assets().saturating_sub(self.started_at);
         self.waiting.store(lag.assets.min(new), Ordering::Relaxed);
         Ok(())
     }
 
+    /// One step of the search, then one of the graph.
     async fn step(&self) -> Result<bool> {
-        let _one_at_a_time = self.stepping.lock().await;
+        let has_more = self.search_step().await?;
+        let guard = Arc::clone(&self.stepping).lock_owned().await;
         let (store, now) = (Arc::clone(&self.store), self.clock.now());
-        tokio::task::spawn_blocking(move || store.follow_step(now)).await.unwrap_or_else(|error| {
-            Err(Problem::new(Code::Internal, format!("A step of the index ended early: {error}.")))
-        })
+        Ok(blocking(guard, move || store.follow_graph_step(now)).await? || has_more)
     }
+
+    async fn search_step(&self) -> Result<bool> {
+        let guard = self.search_guard().await;
+        let (store, now) = (Arc::clone(&self.store), self.clock.now());
+        blocking(guard, move || store.follow_search_step(now)).await
+    }
+
+    async fn search_guard(&self) -> OwnedMutexGuard<()> {
+        Arc::clone(&self.searching).lock_owned().await
+    }
+}
+
+/// Does something that blocks. The guard is held until it is done, even when nobody waits for it any more.
+async fn blocking(
+    guard: OwnedMutexGuard<()>,
+    step: impl FnOnce() -> Result<bool> + Send + 'static,
+) -> Result<bool> {
+    let guarded = move || {
+        let outcome = step();
+        drop(guard);
+        outcome
+    };
+    tokio::task::spawn_blocking(guarded).await.unwrap_or_else(|error| {
+        Err(Problem::new(Code::Internal, format!("A step of the index ended early: {error}.")))
+    })
 }

@@ -14,6 +14,5 @@ pub mod password_hasher;
 pub mod publish_queue;
 pub mod rate_leases;
 pub mod rate_limiter;
-pub mod search_indexer;
 pub mod telemetry;
 pub mod usage_counter;

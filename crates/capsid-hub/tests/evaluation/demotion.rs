@@ -183,7 +183,7 @@ fn an_event_that_an_older_version_left_behind_is_withdrawn() {
                 };
                 audit::add(tx, "operator", back, START)?;
                 tx.run("UPDATE assets SET status = 'promoted' WHERE asset_id = $1", params![&id])?;
-                search::reposition(tx, event.seq)
+                search::index_again(tx, &id, START)
             })
             .unwrap();
         run_jobs(hub);

@@ -75,7 +75,7 @@ fn fill(hub: &TestHub) -> HashMap<String, String> {
         hub.publish(&format!("node_{}", n / 20), &bundle).expect(200);
         keys.insert(bundle.capsule_id().to_owned(), told.key);
     }
-    hub.runtime.block_on(capsid_hub::runtime::search_indexer::index_all(&hub.hub.store)).unwrap();
+    hub.follow();
     let candidates = hub.get("/a2a/assets?type=Capsule&status=candidate&limit=1").expect(200);
     assert_eq!(candidates["total"], keys.len(), "all of them can be found");
     keys

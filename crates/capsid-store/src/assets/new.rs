@@ -18,8 +18,6 @@ pub struct NewAsset {
     pub body: String,
     /// What was learnt from the body.
     pub traits: AssetTraits,
-    /// What it means, as a line.
-    pub meaning: String,
     pub environment: Option<String>,
     /// What the scan of its texts said.
     pub scanned: SafetyVerdict,

@@ -58,6 +58,8 @@ const STEPS: &[Migration] = steps! {
     "20261119-graph-index";
     "20261120-responses";
     "20261120-audit-requests";
+    "20261120-search-index";
+    "20261120-search-tables", "20261120-search-tables.sqlite.sql", "20261120-search-tables.postgres.sql";
 };
 
 /// The names of all steps.

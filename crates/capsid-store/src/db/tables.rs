@@ -129,6 +129,11 @@ pub fn read(schema: &str) -> Vec<TableSchema> {
             && let Some(table) = tables.iter_mut().find(|table| table.name == name)
         {
             table.columns.extend(column_of(column));
+        } else if let Some(change) = line.strip_prefix("ALTER TABLE ")
+            && let Some((name, column)) = change.split_once(" DROP COLUMN ")
+            && let Some(table) = tables.iter_mut().find(|table| table.name == name)
+        {
+            table.columns.retain(|known| known.name != column.trim_end_matches(';'));
         } else if let Some(table) = tables.last_mut() {
             if let Some(key) = key_of(line).filter(|_| table.key.is_empty()) {
                 table.key = key;
@@ -190,6 +195,7 @@ mod tests {
             "CREATE TABLE a (\n    seq {serial},\n    -- A {text} to be ignored.\n    x {int} NOT NULL,\n    \
              of {int} NOT NULL REFERENCES a (seq),\n    y {text},\n    UNIQUE (x, y)\n){strict};\n\
              CREATE INDEX i ON a (x);\nALTER TABLE a ADD COLUMN z {real};\n\
+             ALTER TABLE a ADD COLUMN w {real};\nALTER TABLE a DROP COLUMN w;\n\
              CREATE TABLE b (\n    k {text} NOT NULL,\n    l {int} NOT NULL,\n    PRIMARY KEY (k, l)\n){keyed};",
         );
         assert_eq!(tables.len(), 2);

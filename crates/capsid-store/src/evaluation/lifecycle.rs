@@ -90,7 +90,7 @@ fn set(
     audit::add(tx, actor, written, now)?;
     notify_status_change(tx, asset, to, reason, now)?;
     graph::membership::status_changed(tx, asset, to, now)?;
-    search::reposition(tx, asset.seq)
+    search::status_changed(tx, asset, to, now)
 }
 
 /// Tells the publisher what became of its bundle.

@@ -14,7 +14,7 @@ use crate::{params, search};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::evaluation::consensus::{ConsensusTally, ReportVote, tally};
-use capsid_rules::evaluation::gdi::{Gdi, GdiInputs, OwnerEvidence, gdi};
+use capsid_rules::evaluation::gdi::{Gdi, GdiInputs, OwnerEvidence, gdi, hundredths as score_hundredths};
 use capsid_rules::evaluation::reputation::{NodeRecord, Reputation, decayed_until, hundredths, reputation};
 use std::collections::BTreeSet;
 
@@ -119,7 +119,7 @@ pub fn rescore(tx: &mut dyn Tx, id: &AssetId, now: Time) -> Result<Option<Gdi>> 
     let trust = serde_json::to_string(&trust::load_trust(tx, &asset)?)
         .map_err(|error| crate::damaged(format!("The trust in an asset cannot be written: {error}.")))?;
     assets::set_score(tx, id, &score, (evidence.owners.successes, &trust), now.0)?;
-    search::reposition(tx, asset.seq)?;
+    search::rescored(tx, &asset, score_hundredths(score.score), now)?;
     Ok(Some(score))
 }
 

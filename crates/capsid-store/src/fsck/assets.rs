@@ -8,9 +8,7 @@ use crate::db::tx::Tx;
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::{Object, Value, asset};
-use capsid_rules::assets::traits::{
-    AssetTraits, card, environment, id_holds, meaning, strings, text, traits,
-};
+use capsid_rules::assets::traits::{AssetTraits, card, environment, id_holds, strings, text, traits};
 use capsid_rules::evaluation::proof::{ProofLevel, proof};
 use capsid_rules::lifecycle::AssetType;
 
@@ -27,18 +25,10 @@ row! {
         bundle_has_event: bool = "CASE WHEN b.event_id IS NULL THEN 0 ELSE 1 END",
         /// Whether others reported or fetched it.
         pub has_evidence: bool = "CASE WHEN EXISTS (SELECT 1 FROM reports r WHERE r.asset_id = a.asset_id) OR EXISTS (SELECT 1 FROM fetches f WHERE f.asset_id = a.asset_id) THEN 1 ELSE 0 END",
-        meaning: Option<String> = "a.meaning",
         environment: Option<String> = "a.environment",
-        /// Whether the index has still to reach it; until then what it fills in of an old asset may be missing.
-        is_awaited: bool = "CASE WHEN a.seq > (SELECT i.seq FROM indexed i WHERE i.one = 1) THEN 1 ELSE 0 END",
+        /// Whether it is an asset of old whose environment and category have still to be filled in.
+        is_unfilled: bool = "CASE WHEN EXISTS (SELECT 1 FROM unfilled_traits u WHERE u.seq = a.seq) THEN 1 ELSE 0 END",
         gene_body: Option<String> = "CASE WHEN a.asset_type = 'Capsule' THEN (SELECT g.body FROM assets g WHERE g.asset_id = b.gene_id) END",
-    }
-}
-
-impl AssetSource {
-    /// Whether it is an asset of old whose meaning, environment and category the index has still to fill in.
-    fn is_unfilled(&self) -> bool {
-        self.is_awaited && self.meaning.is_none()
     }
 }
 
@@ -92,14 +82,14 @@ fn check_one(tx: &mut dyn Tx, asset: &AssetRow, source: &AssetSource, report: &m
         return Ok(());
     }
     let mut due = derived(asset, source, &object);
-    if source.is_unfilled() && asset.traits.category.is_none() {
+    if source.is_unfilled && asset.traits.category.is_none() {
         due.traits.category = None;
     }
     if due.card != asset.card {
         report.asset_differs("card_wrong", asset.asset_id, "The card does not follow from the body.");
     }
-    if let Some(name) = wrong_meaning(&due, source) {
-        let problem = format!("`{name}` does not follow from the body.");
+    if due.environment != source.environment && !source.is_unfilled {
+        let problem = "`environment` does not follow from the body.";
         report.asset_differs("meaning_wrong", asset.asset_id, problem);
     }
     // What an asset from before is worth is worked out when it is evaluated again.
@@ -121,19 +111,10 @@ fn has_id(id: &AssetId, body: &str, object: &Object) -> bool {
     AssetId::parse(claimed).as_ref() == Some(id) && id_holds(body, object, claimed)
 }
 
-fn wrong_meaning(due: &DerivedAsset, source: &AssetSource) -> Option<&'static str> {
-    let Some(stored) = &source.meaning else { return (!source.is_awaited).then_some("meaning") };
-    match *stored == due.meaning {
-        true => (source.environment != due.environment).then_some("environment"),
-        false => Some("meaning"),
-    }
-}
-
 /// What follows from an asset's body.
 pub(super) struct DerivedAsset {
     pub card: String,
     pub traits: AssetTraits,
-    pub meaning: String,
     pub environment: Option<String>,
 }
 
@@ -163,7 +144,6 @@ pub(super) fn derived(asset: &AssetRow, source: &AssetSource, object: &Object) -
     DerivedAsset {
         card: card(object, asset.asset_type, &asset.asset_id.to_string()),
         traits: traits(object, asset.asset_type, gene.as_ref(), proven, has_event, chain),
-        meaning: meaning(object, asset.asset_type, gene.as_ref()).line(),
         environment: environment(object),
     }
 }

@@ -5,24 +5,9 @@ use crate::db::tx::{Dialect, Tx};
 use crate::params;
 use capsid_model::problem::Result;
 
-/// One look into each search index.
-const INDEXES: [&str; 6] = [
-    "SELECT 1 FROM found_genes WHERE found_genes MATCH 'nothing' LIMIT 1",
-    "SELECT 1 FROM found_capsules WHERE found_capsules MATCH 'nothing' LIMIT 1",
-    "SELECT 1 FROM found_events WHERE found_events MATCH 'nothing' LIMIT 1",
-    "SELECT 1 FROM held_genes WHERE held_genes MATCH 'nothing' LIMIT 1",
-    "SELECT 1 FROM held_capsules WHERE held_capsules MATCH 'nothing' LIMIT 1",
-    "SELECT 1 FROM held_events WHERE held_events MATCH 'nothing' LIMIT 1",
-];
-
 pub fn check(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
     if tx.dialect() == Dialect::Postgres {
         return Ok(());
-    }
-    // The check takes a search index that was changed since this connection last read it for damaged, unless it is read
-    // first.
-    for look in INDEXES {
-        tx.exists(look, params![])?;
     }
     for fault in tx.query_all::<String>("PRAGMA integrity_check(100)", params![])? {
         if fault != "ok" {

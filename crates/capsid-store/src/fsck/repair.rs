@@ -59,12 +59,11 @@ fn repair_asset(tx: &mut dyn Tx, id: &AssetId, now: Time) -> Result<()> {
         params![id],
     )?;
     if let Some((source, object)) = assets::sound_source(tx, &asset)? {
-        let assets::DerivedAsset { card, traits, meaning, environment } =
-            assets::derived(&asset, &source, &object);
+        let assets::DerivedAsset { card, traits, environment } = assets::derived(&asset, &source, &object);
         tx.run(
             "UPDATE assets SET card = $2, local_id = $3, category = $4, chain_id = $5, confidence = $6,
                 success_streak = $7, blast_files = $8, blast_lines = $9, triggers = $10, summary_chars = $11,
-                has_event = $12, anti_pattern = $13, proof = $14, meaning = $15, environment = $16 WHERE asset_id = $1",
+                has_event = $12, anti_pattern = $13, proof = $14, environment = $15 WHERE asset_id = $1",
             params![
                 id,
                 &card,
@@ -80,13 +79,13 @@ fn repair_asset(tx: &mut dyn Tx, id: &AssetId, now: Time) -> Result<()> {
                 traits.has_event,
                 traits.anti_pattern,
                 traits.proof.as_str(),
-                &meaning,
                 &environment
             ],
         )?;
     }
     scoring::rescore(tx, id, now)?;
-    search::index_again(tx, asset.seq)
+    tx.run("DELETE FROM unfilled_traits WHERE seq = $1", params![asset.seq])?;
+    search::index_again(tx, id, now)
 }
 
 fn repair_node(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<()> {

@@ -13,13 +13,15 @@ use serde_json::json;
 /// How long a hub may be away and go on where it was. After that it makes its index again.
 const KEPT_MS: i64 = DAY_MS;
 
-/// Something that the graph has statements of.
+/// Something that the graph has statements of, or that the search finds.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Subject {
     /// An asset by its id, with its bundles and the tasks that it solves. Also whether it is in the graph at all, so the
     /// reports on it are looked at with it.
     Asset(String),
+    /// An asset whose place in the search changed. The graph says nothing of it.
+    Ranked(String),
     /// A report by its asset and its node.
     Report(String, String),
     Task(String),
@@ -32,6 +34,10 @@ pub(crate) enum Subject {
 impl Subject {
     pub fn asset(id: &AssetId) -> Self {
         Self::Asset(id.to_string())
+    }
+
+    pub fn ranked(id: &AssetId) -> Self {
+        Self::Ranked(id.to_string())
     }
 
     pub fn report(asset: &AssetId, node_id: &str) -> Self {

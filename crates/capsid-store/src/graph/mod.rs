@@ -20,7 +20,7 @@ mod read;
 mod rebuild;
 mod refcounts;
 mod sqlite;
-mod sync;
+pub(crate) mod sync;
 pub mod usage;
 mod verify;
 mod walk;

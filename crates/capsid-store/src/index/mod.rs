@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-const SCHEMA: &str = include_str!("schema.sql");
+const SCHEMA: &str = concat!(include_str!("schema.sql"), include_str!("search.sql"));
 /// How many hubs may have an index in one folder.
 const MAX_INDEXES: usize = 16;
 
@@ -97,7 +97,8 @@ impl Index {
         IndexSnapshot::begin(Arc::clone(self), connection)
     }
 
-    fn open_reader(&self) -> Result<SqliteConnection> {
+    /// A connection that reads.
+    pub(crate) fn open_reader(&self) -> Result<SqliteConnection> {
         if self.is_writable {
             self.with_writer(|_| Ok(()))?;
         } else if !has_form(&self.path, self.form)? {

@@ -89,9 +89,9 @@ pub(super) const INSERT_ASSETS: RowsSql = insert_rows!(
     "asset_id, asset_type, status, node_id, bundle_id, created_at, last_activity_at, scored_at, scan_at, local_id,
      category, chain_id, confidence, success_streak, blast_files, blast_lines, triggers, summary_chars, has_event,
      anti_pattern, proof, safety, similar_to, gdi, gdi_mean, gdi_intrinsic, gdi_usage, gdi_social, gdi_freshness, card,
-     body, meaning, environment, scan_version, scan_verdict",
+     body, environment, scan_version, scan_verdict",
     "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25,
-     $26, $27, $28, $29, $30, $31, $32, $33, $34, $35"
+     $26, $27, $28, $29, $30, $31, $32, $33, $34"
 );
 
 impl<'a> NewAssetRow<'a> {
@@ -131,7 +131,6 @@ impl<'a> NewAssetRow<'a> {
             gdi.freshness,
             &asset.card,
             &asset.body,
-            &asset.meaning,
             &asset.environment,
             SCAN_VERSION,
             asset.scanned.as_str()

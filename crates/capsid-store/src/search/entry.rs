@@ -1,17 +1,22 @@
-//! What is indexed of an asset.
+//! What the search holds of an asset.
 
-use super::expression;
-use crate::db::row::row;
+use super::{expression, ranked};
+use crate::db::row::{row, select};
+use crate::db::tx::{Dialect, Tx};
+use crate::params;
+use capsid_model::Object;
+use capsid_model::problem::Result;
 use capsid_rules::assets::traits;
 use capsid_rules::lifecycle::{AssetStatus, AssetType};
 use capsid_rules::meaning::MeaningTerms;
 use capsid_rules::meaning::terms;
 use serde_json::Value;
+use std::collections::HashMap;
 
 row! {
-    /// What is indexed of an asset.
+    /// What decides by which terms an asset is found, and where.
     #[derive(Debug, Clone)]
-    pub struct IndexEntry {
+    pub struct EntryRow {
         pub seq: i64 = "a.seq",
         pub asset_type: AssetType = "a.asset_type",
         pub status: AssetStatus = "a.status",
@@ -20,23 +25,95 @@ row! {
         /// The part of a listing that never changes.
         pub card: String = "a.card",
         pub category: Option<String> = "a.category",
-        /// What it means, as a line; missing in assets of old that the index has not reached yet.
-        pub meaning: Option<String> = "a.meaning",
     }
 }
 
-impl IndexEntry {
-    /// Its terms in the form that indexes take, with spaces between them.
-    pub fn terms(&self) -> String {
-        let mut terms = indexed_terms(&self.node_id, &self.card);
+impl EntryRow {
+    /// Where it belongs.
+    pub fn rank(&self) -> i64 {
+        ranked::rank(self.asset_type, self.status, self.gdi, self.seq)
+    }
+
+    /// Its terms in the form that the index takes, with spaces between them.
+    pub fn terms(&self, meaning: &MeaningTerms) -> String {
+        let mut terms = vec![expression::type_term(self.asset_type).to_owned()];
+        terms.extend(indexed_terms(&self.node_id, &self.card));
         terms.extend(self.category.as_deref().map(expression::category_term));
-        let meaning = MeaningTerms::read(self.meaning.as_deref().unwrap_or_default());
         terms.extend(meaning.terms().into_iter().map(terms::encode_term));
         terms.join(" ")
     }
 }
 
-/// The terms of an asset in the form that indexes take.
+/// Assets between two sequences. Reads as many rows.
+pub fn entries_between(tx: &mut dyn Tx, first: i64, last: i64) -> Result<Vec<EntryRow>> {
+    tx.query_all(
+        select!(
+            EntryRow,
+            "FROM assets a WHERE a.seq >= $1 AND a.seq <= $2 AND length(a.asset_id) = 32 ORDER BY a.seq"
+        ),
+        params![first, last],
+    )
+}
+
+row! {
+    /// The texts that an asset means something by.
+    #[derive(Debug, Clone)]
+    pub struct MeaningSource {
+        pub seq: i64 = "a.seq",
+        asset_type: AssetType = "a.asset_type",
+        body: String = "a.body",
+        /// Of the gene that a capsule first came with.
+        gene_body: Option<String> = "CASE WHEN a.asset_type = 'Capsule' THEN (SELECT g.body FROM bundles b
+            JOIN assets g ON g.asset_id = b.gene_id WHERE b.bundle_id = a.bundle_id) END",
+    }
+}
+
+impl MeaningSource {
+    /// What it means. A body that is no object means nothing; `fsck` tells of it.
+    pub fn meaning(&self) -> MeaningTerms {
+        let read = |body: &str| serde_json::from_str::<Object>(body).ok();
+        let gene = self.gene_body.as_deref().and_then(read);
+        traits::meaning(&read(&self.body).unwrap_or_default(), self.asset_type, gene.as_ref())
+    }
+}
+
+const SOURCES_SQLITE: &str =
+    select!(MeaningSource, "FROM assets a WHERE a.seq IN (SELECT value FROM json_each($1)) ORDER BY a.seq");
+const SOURCES_POSTGRES: &str = select!(
+    MeaningSource,
+    "FROM assets a WHERE a.seq IN
+        (SELECT CAST(value AS BIGINT) FROM json_array_elements_text(CAST($1 AS JSON))) ORDER BY a.seq"
+);
+
+/// The texts of some assets. Reads two rows for each.
+pub fn meaning_sources(tx: &mut dyn Tx, seqs: &[i64]) -> Result<Vec<MeaningSource>> {
+    if seqs.is_empty() {
+        return Ok(Vec::new());
+    }
+    let sql = match tx.dialect() {
+        Dialect::Sqlite => SOURCES_SQLITE,
+        Dialect::Postgres => SOURCES_POSTGRES,
+    };
+    tx.query_all(sql, params![&serde_json::json!(seqs).to_string()])
+}
+
+/// What some assets mean: as the index holds it, else made of their texts. Reads a row for each, or two.
+pub fn meanings(tx: &mut dyn Tx, seqs: &[i64]) -> Result<HashMap<i64, MeaningTerms>> {
+    let list = serde_json::json!(seqs).to_string();
+    let kept = tx.index()?.query_all::<(i64, String)>(
+        "SELECT m.seq, m.line FROM meanings m WHERE m.seq IN (SELECT j.value FROM json_each($1) j)",
+        params![&list],
+    )?;
+    let mut meanings: HashMap<i64, MeaningTerms> =
+        kept.into_iter().map(|(seq, line)| (seq, MeaningTerms::read(&line))).collect();
+    let missing: Vec<i64> = seqs.iter().copied().filter(|seq| !meanings.contains_key(seq)).collect();
+    for source in meaning_sources(tx, &missing)? {
+        meanings.insert(source.seq, source.meaning());
+    }
+    Ok(meanings)
+}
+
+/// The terms of an asset in the form that the index takes.
 pub fn indexed_terms(node_id: &str, card: &str) -> Vec<String> {
     let mut indexed = vec![expression::node_term(node_id)];
     indexed.extend(terms_of(card).iter().map(|term| terms::encode_term(term)));

@@ -1,6 +1,6 @@
 //! What a search asks of an index: terms joined by "and" and "or".
 
-use crate::db::tx::Dialect;
+use capsid_rules::lifecycle::AssetType;
 use capsid_rules::meaning::terms::{SignalQuery, encode_term, hashed_term};
 
 /// Terms that an asset must have.
@@ -34,23 +34,12 @@ impl TermExpression {
         Self::Any(ways)
     }
 
-    /// The expression in the words of a database. Terms hold no quotes, so quoting them is all it takes.
-    pub fn text(&self, dialect: Dialect) -> String {
-        let (quote, and, or) = match dialect {
-            Dialect::Sqlite => ('"', " AND ", " OR "),
-            Dialect::Postgres => ('\'', " & ", " | "),
-        };
+    /// The expression in the words of the index. Terms hold no quotes, so quoting them is all it takes.
+    pub fn text(&self) -> String {
         match self {
-            Self::Term(term) => format!("{quote}{term}{quote}"),
-            Self::All(parts) => joined(parts, and, dialect),
-            Self::Any(parts) => joined(parts, or, dialect),
-        }
-    }
-
-    pub fn terms<'e>(&'e self, into: &mut Vec<&'e str>) {
-        match self {
-            Self::Term(term) => into.push(term),
-            Self::All(parts) | Self::Any(parts) => parts.iter().for_each(|part| part.terms(into)),
+            Self::Term(term) => format!("\"{term}\""),
+            Self::All(parts) => joined(parts, " AND "),
+            Self::Any(parts) => joined(parts, " OR "),
         }
     }
 
@@ -62,22 +51,20 @@ impl TermExpression {
             Self::Any(parts) => parts.iter().any(|part| part.finds(terms)),
         }
     }
-
-    /// How many assets it can find at most, when `count` tells how many have a term.
-    pub fn at_most(&self, count: &impl Fn(&str) -> i64) -> i64 {
-        match self {
-            Self::Term(term) => count(term),
-            Self::All(parts) => parts.iter().map(|part| part.at_most(count)).min().unwrap_or_default(),
-            Self::Any(parts) => {
-                parts.iter().map(|part| part.at_most(count)).fold(0, |sum, most| sum.saturating_add(most))
-            }
-        }
-    }
 }
 
-fn joined(parts: &[TermExpression], word: &str, dialect: Dialect) -> String {
-    let parts: Vec<String> = parts.iter().map(|part| part.text(dialect)).collect();
+fn joined(parts: &[TermExpression], word: &str) -> String {
+    let parts: Vec<String> = parts.iter().map(TermExpression::text).collect();
     format!("({})", parts.join(word))
+}
+
+/// The term that all assets of a type have.
+pub fn type_term(asset_type: AssetType) -> &'static str {
+    match asset_type {
+        AssetType::Gene => "t_gene",
+        AssetType::Capsule => "t_capsule",
+        AssetType::EvolutionEvent => "t_event",
+    }
 }
 
 /// The term that all assets of a node have.
@@ -95,26 +82,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_expression_is_written_in_the_words_of_each_database() {
+    fn an_expression_is_written_in_the_words_of_the_index() {
         let wanted = SignalQuery { exact: vec!["s_timeout".into()], words: vec!["a1".into(), "b2".into()] };
         let expression =
             TermExpression::All(vec![TermExpression::signal(&wanted), TermExpression::term("retry")]);
-        assert_eq!(expression.text(Dialect::Sqlite), r#"(("s_timeout" OR ("a1" AND "b2")) AND "retry")"#);
-        assert_eq!(expression.text(Dialect::Postgres), "(('s_timeout' | ('a1' & 'b2')) & 'retry')");
-        let mut terms = Vec::new();
-        expression.terms(&mut terms);
-        assert_eq!(terms, ["s_timeout", "a1", "b2", "retry"]);
+        assert_eq!(expression.text(), r#"(("s_timeout" OR ("a1" AND "b2")) AND "retry")"#);
         let finds =
             |terms: &[&str]| expression.finds(&terms.iter().map(|&t| t.to_owned()).collect::<Vec<_>>());
         assert!(finds(&["retry", "b2", "a1"]) && finds(&["s_timeout", "retry"]));
         assert!(!finds(&["retry", "b2"]) && !finds(&["s_timeout", "a1", "b2"]));
-    }
-
-    #[test]
-    fn the_most_that_can_be_found() {
-        let count = |term: &str| term.parse::<i64>().unwrap_or_default();
-        let term = |n: &str| TermExpression::Term(n.to_owned());
-        let any = TermExpression::Any(vec![term("3"), term("4")]);
-        assert_eq!(TermExpression::All(vec![any, term("9")]).at_most(&count), 7);
     }
 }

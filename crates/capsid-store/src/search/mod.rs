@@ -1,27 +1,31 @@
 //! Finding assets by their signals and words, best first.
 //!
-//! Both databases keep the same terms of every asset. SQLite keeps them in the order of rank and stops at the first
-//! rows it meets. PostgreSQL either gathers all assets that have a rare term, or walks the assets from the best one
-//! down until enough have a common one. A new asset is indexed a moment after it was published; `index` does that.
-//! Until then it is looked at by itself, so that a search sees what was published right before.
+//! The [index](crate::index) keeps the terms of every asset in the order of rank, so that a search stops at the first rows
+//! it meets. A worker brings assets into it a moment after they were published or changed ([`sync`]). An asset that it has
+//! not reached yet is looked at by itself, so that a search sees what was published right before. What is found is shown as
+//! the database has it: what the index says of an asset decides nothing but its place.
 
 pub mod by_signal;
 pub mod embeddings;
 mod entry;
 pub(crate) mod expression;
 pub mod facets;
-mod index;
-mod postgres;
+mod old_traits;
+mod placement;
+pub(crate) mod ranked;
 pub mod semantic;
-pub(crate) mod sqlite;
+mod sync;
 
-pub use index::{index_again, index_missed, index_pending, reposition};
-pub(crate) use postgres::counts;
-pub(crate) use sqlite::rank;
+pub(crate) use entry::{MeaningSource, meaning_sources, meanings};
+pub use old_traits::fill_old_traits;
+pub use placement::index_again;
+pub(crate) use placement::{rescored, status_changed};
+pub use sync::{IndexHeads, SearchHeads};
 
 use crate::assets::list;
 use crate::assets::list::ListedAsset;
 use crate::db::tx::{Dialect, Tx};
+use crate::graph::sync::{Log, Positions, SEARCH_POSITIONS};
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_rules::lifecycle::{AssetStatus, AssetType};
@@ -34,6 +38,8 @@ use std::collections::HashSet;
 pub const MAX_SIGNALS: usize = 16;
 /// How many assets that are not indexed yet are looked at.
 pub(crate) const MAX_FRESH: i64 = 300;
+/// How many numbers that were missing are looked up, in case that their assets came late.
+const MAX_LATE: usize = 300;
 /// How many assets are looked at, over all signals, when none has all of them.
 const SOME: usize = 160;
 
@@ -61,10 +67,6 @@ impl SignalSearch {
             node_id: None,
             limit,
         }
-    }
-
-    fn types(&self) -> Vec<AssetType> {
-        self.asset_type.map_or_else(|| AssetType::ALL.to_vec(), |kind| vec![kind])
     }
 
     /// What every asset must have, whichever signals it answers.
@@ -98,7 +100,9 @@ pub fn find(tx: &mut dyn Tx, query: &SignalSearch) -> Result<Vec<SearchHit>> {
         return Ok(Vec::new());
     }
     // The fresh ones come first: what is indexed meanwhile is then seen twice rather than never.
-    let search = SearchRun { query, fresh: fresh(tx, query)? };
+    let mut fresh = fresh(tx, query.status)?;
+    fresh.retain(|(listed, _)| query.asset_type.is_none_or(|kind| listed.asset.asset_type == kind));
+    let search = SearchRun { query, fresh };
     let assets = match queries.is_empty() {
         true => search.top(tx, &TermExpression::All(required), query.limit)?,
         false => search.find_matching(tx, &queries, &required)?,
@@ -106,7 +110,7 @@ pub fn find(tx: &mut dyn Tx, query: &SignalSearch) -> Result<Vec<SearchHit>> {
     let mut hits: Vec<SearchHit> = assets.into_iter().map(|listed| hit(listed, &queries)).collect();
     hits.sort_by_key(|hit| {
         let asset = &hit.listed.asset;
-        std::cmp::Reverse((hit.half_points, asset.gdi, asset.seq))
+        std::cmp::Reverse((hit.half_points, ranked::score_step(asset.gdi), asset.seq))
     });
     hits.truncate(query.limit);
     Ok(hits)
@@ -148,33 +152,49 @@ pub fn has_words(listed: &ListedAsset, words: &str) -> bool {
     terms::query_words(words).iter().all(|word| terms.contains(word))
 }
 
-/// The assets in a state that are not indexed yet, the newest first, with their terms in the form that indexes take.
-pub(crate) fn fresh_terms(tx: &mut dyn Tx, status: AssetStatus) -> Result<Vec<(i64, Vec<String>)>> {
-    let fresh = tx.query_all::<(i64, String, String)>(
-        "SELECT f.seq, f.node_id, f.card FROM (
-            SELECT seq, status, node_id, card FROM assets
-            WHERE seq > (SELECT i.seq FROM indexed i WHERE i.one = 1)
-            ORDER BY seq DESC LIMIT $1) f WHERE f.status = $2 ORDER BY f.seq DESC",
-        params![MAX_FRESH, status.as_str()],
-    )?;
-    Ok(fresh.iter().map(|(seq, node_id, card)| (*seq, entry::indexed_terms(node_id, card))).collect())
+macro_rules! fresh_sql {
+    ($list:literal) => {
+        concat!(
+            "SELECT f.seq FROM (
+                SELECT n.seq, n.status FROM (
+                    SELECT seq, status FROM assets WHERE seq > $1 ORDER BY seq DESC LIMIT $2) n
+                UNION ALL SELECT l.seq, l.status FROM assets l WHERE l.seq IN (",
+            $list,
+            ") AND +l.seq <= $1) f
+             WHERE f.status = $3 ORDER BY f.seq DESC"
+        )
+    };
 }
 
-/// Assets that are not indexed yet, with their terms.
-fn fresh(tx: &mut dyn Tx, query: &SignalSearch) -> Result<Vec<(ListedAsset, Vec<String>)>> {
-    let seqs = tx.query_all::<i64>(
-        "SELECT f.seq FROM (
-            SELECT seq, status FROM assets WHERE seq > (SELECT i.seq FROM indexed i WHERE i.one = 1)
-            ORDER BY seq DESC LIMIT $1) f WHERE f.status = $2 ORDER BY f.seq DESC",
-        params![MAX_FRESH, query.status.as_str()],
-    )?;
-    let mut assets = load_hits(tx, &seqs, query.status)?;
-    assets.retain(|listed| query.asset_type.is_none_or(|kind| listed.asset.asset_type == kind));
+/// The newest assets after a sequence, and those that came late before it. Reads at most 300 rows of each.
+const FRESH_SQLITE: &str = fresh_sql!("SELECT value FROM json_each($4)");
+const FRESH_POSTGRES: &str =
+    fresh_sql!("SELECT CAST(value AS BIGINT) FROM json_array_elements_text(CAST($4 AS JSON))");
+
+/// The assets in a state that are not indexed yet, the newest first.
+pub(crate) fn fresh_seqs(tx: &mut dyn Tx, status: AssetStatus) -> Result<Vec<i64>> {
+    let positions = Positions::load_from(tx.index()?, &SEARCH_POSITIONS)?;
+    let reached = positions.seq(Log::Assets);
+    let late: Vec<i64> = positions.gaps(Log::Assets).iter().rev().take(MAX_LATE).copied().collect();
+    if late.is_empty() && tx.count("SELECT COALESCE(MAX(seq), 0) FROM assets", params![])? <= reached {
+        return Ok(Vec::new());
+    }
+    let sql = match tx.dialect() {
+        Dialect::Sqlite => FRESH_SQLITE,
+        Dialect::Postgres => FRESH_POSTGRES,
+    };
+    let late = serde_json::json!(late).to_string();
+    tx.query_all::<i64>(sql, params![reached, MAX_FRESH, status.as_str(), &late])
+}
+
+/// Assets that are not indexed yet, with their terms in the form that the index takes.
+pub(crate) fn fresh(tx: &mut dyn Tx, status: AssetStatus) -> Result<Vec<(ListedAsset, Vec<String>)>> {
+    let seqs = fresh_seqs(tx, status)?;
     let with_terms = |listed: ListedAsset| {
         let terms = entry::indexed_terms(&listed.asset.node_id, &listed.asset.card);
         (listed, terms)
     };
-    Ok(assets.into_iter().map(with_terms).collect())
+    Ok(load_hits(tx, &seqs, status)?.into_iter().map(with_terms).collect())
 }
 
 /// One search under way.
@@ -221,13 +241,17 @@ impl SearchRun<'_> {
     fn top(&self, tx: &mut dyn Tx, wanted: &TermExpression, limit: usize) -> Result<Vec<ListedAsset>> {
         let fresh = self.fresh.iter().filter(|(_, terms)| wanted.finds(terms));
         let mut assets: Vec<ListedAsset> = fresh.map(|(listed, _)| listed.clone()).collect();
-        for kind in self.query.types() {
-            assets.extend(match tx.dialect() {
-                Dialect::Sqlite => sqlite::top(tx, wanted, kind, self.query.status, limit)?,
-                Dialect::Postgres => postgres::top(tx, wanted, kind, self.query.status, limit)?,
-            });
-        }
-        assets.sort_by_key(|listed: &ListedAsset| std::cmp::Reverse((listed.asset.gdi, listed.asset.seq)));
+        let wanted = match self.query.asset_type {
+            Some(kind) => {
+                let kind = TermExpression::Term(expression::type_term(kind).to_owned());
+                &TermExpression::All(vec![wanted.clone(), kind])
+            }
+            None => wanted,
+        };
+        assets.extend(ranked::top(tx, wanted, self.query.status, limit)?);
+        assets.sort_by_key(|listed: &ListedAsset| {
+            std::cmp::Reverse((ranked::score_step(listed.asset.gdi), listed.asset.seq))
+        });
         assets.dedup_by_key(|listed| listed.asset.seq);
         assets.truncate(limit);
         Ok(assets)

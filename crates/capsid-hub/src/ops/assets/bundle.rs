@@ -469,7 +469,6 @@ fn new_asset(
         card: traits::card(&part.object, part.asset_type, &part.id.to_string()),
         body: part.body.clone().into_owned(),
         traits: traits::traits(&part.object, part.asset_type, gene, proof, has_event, chain_id),
-        meaning: traits::meaning(&part.object, part.asset_type, gene).line(),
         environment: traits::environment(&part.object),
         scanned,
     }

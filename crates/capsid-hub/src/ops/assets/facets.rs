@@ -40,6 +40,9 @@ pub async fn count_facets(
 ) -> ApiResult<FacetsResponse> {
     hub.limit_reads(credentials).await?;
     let (filter, signal) = which.filter()?;
+    if signal.is_some() {
+        hub.index.wait_for_search().await?;
+    }
     let found = hub
         .store
         .read::<_, ApiError, _>(move |tx| Ok(facets::facets(tx, &filter, signal.as_deref())?))

@@ -328,6 +328,9 @@ impl FetchOutcome {
 
 /// Finds the assets and the tasks that a plan names, and what of them has to be paid for.
 async fn find_and_price(hub: &SharedHub, sender: &Sender, plan: &FetchPlan) -> ApiResult<FetchOutcome> {
+    if matches!(plan.wanted, FetchTarget::Signals(_)) {
+        hub.index.wait_for_search().await?;
+    }
     let (context, plan) = (hub.context(), plan.clone());
     let by = sender.clone();
     let find = move |tx: &mut dyn Tx, node: Option<&NodeRow>| {

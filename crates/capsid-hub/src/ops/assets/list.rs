@@ -130,6 +130,10 @@ pub async fn list_assets(
     let limit = query::limit(params.limit.as_deref(), 20, 100) as usize;
     let after = cursor::read(name, params.cursor.as_deref())?;
     let skip = if after == ListPosition::START { params.offset()? } else { 0 };
+    let lag = match &signal {
+        Some(_) => hub.index.wait_for_search().await?,
+        None => 0,
+    };
     let (mut found, total) = hub
         .store
         .read::<_, ApiError, _>(move |tx| {
@@ -142,7 +146,7 @@ pub async fn list_assets(
         .await?;
     found.drain(..skip.min(found.len()));
     let next = cut(&mut found, limit, |last| cursor::write(name, sort.position(&last.asset)));
-    to_page(&found, &hub.config, &fields, total, next)
+    Ok(to_page(&found, &hub.config, &fields, total, next)?.behind(lag))
 }
 
 fn to_page(

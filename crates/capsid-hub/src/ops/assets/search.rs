@@ -57,7 +57,7 @@ pub struct SearchAssetsParams {
 
 page_response! {
     /// A page of what was found.
-    FoundPageResponse as FoundPage { assets: Selected<FoundAssetView> as FoundAssetView }
+    FoundPageResponse as FoundPage { assets: Selected<FoundAssetView> as FoundAssetView } with index_lag
 }
 
 /// Finds assets by their signals, those that answer the most signals first.
@@ -82,7 +82,7 @@ pub async fn search_assets(
     }
     let found = find_by_words(hub, credentials, "search", params, signals, GraphFilters::default()).await?;
     let rows = found.rows.into_iter().map(|row| found.fields.select(row));
-    Ok(FoundPageResponse::new(rows.collect::<ApiResult<_>>()?, found.total, found.next))
+    Ok(FoundPageResponse::new(rows.collect::<ApiResult<_>>()?, found.total, found.next).behind(found.lag))
 }
 
 /// What a search by words themselves found.
@@ -91,6 +91,8 @@ pub(super) struct WordSearchResult {
     pub fields: FieldSelection,
     pub total: (i64, bool),
     pub next: Option<String>,
+    /// How much the search may lack.
+    pub lag: i64,
 }
 
 /// Finds assets by what they have, word for word.
@@ -127,6 +129,7 @@ pub(super) async fn find_by_words(
         }
         Ok(hits)
     };
+    let lag = hub.index.wait_for_search().await?;
     let mut hits = hub.store.read::<_, ApiError, _>(find).await?;
     let has_more = hits.len() > skip + limit;
     let total = (hits.len() as i64, has_more);
@@ -140,5 +143,6 @@ pub(super) async fn find_by_words(
         fields: FieldSelection::parse(params.fields.as_deref()),
         total,
         next: if has_more { cursor::after(name, skip + limit) } else { None },
+        lag,
     })
 }

@@ -146,7 +146,7 @@ pub struct PathEntityView {
 
 page_response! {
     /// A page of what was found by what it means.
-    SemanticPageResponse as MeantPage { assets: Selected<SemanticHitView> as SemanticHitView }
+    SemanticPageResponse as MeantPage { assets: Selected<SemanticHitView> as SemanticHitView } with index_lag
 }
 
 /// Finds assets by what they mean, and says why each was found.
@@ -181,7 +181,7 @@ pub async fn search_by_meaning(
         limit: domain.as_ref().map_or(most, |_| WITH_DOMAIN.max(most)),
         ..wanted
     };
-    hub.index.wait_for_read().await?;
+    let lag = hub.index.wait_for_read().await?;
     let mut found = hub.store.read::<_, ApiError, _>(move |tx| Ok(semantic::find(tx, &wanted)?)).await?;
     if let Some(domain) = domain {
         found.retain(|found| search::has_words(&found.listed, &domain));
@@ -198,7 +198,7 @@ pub async fn search_by_meaning(
     let row = |found| fields.select(SemanticHitView::new(found, &signals, asked, &hub.config));
     let rows = page.map(row);
     let next = if has_more { cursor::after(NAME, skip + limit) } else { None };
-    Ok(SemanticPageResponse::new(rows.collect::<ApiResult<_>>()?, total, next))
+    Ok(SemanticPageResponse::new(rows.collect::<ApiResult<_>>()?, total, next).behind(lag))
 }
 
 async fn search_by_words(
@@ -212,7 +212,7 @@ async fn search_by_words(
     let found = keyword::find_by_words(hub, credentials, NAME, params, signals, filters).await?;
     let rows = found.rows.into_iter();
     let rows = rows.map(|row| found.fields.select(SemanticHitView::from_words(row, asked)));
-    Ok(SemanticPageResponse::new(rows.collect::<ApiResult<_>>()?, found.total, found.next))
+    Ok(SemanticPageResponse::new(rows.collect::<ApiResult<_>>()?, found.total, found.next).behind(found.lag))
 }
 
 impl SemanticSearchParams {

@@ -391,7 +391,7 @@ impl FieldSelection {
 
 /// Defines a page of a list: the rows, how many there are, and where to go on.
 macro_rules! page_response {
-    ($(#[$about:meta])* $name:ident as $schema:ident { $list:ident: $row:ty as $described:ty }) => {
+    ($(#[$about:meta])* $name:ident as $schema:ident { $list:ident: $row:ty as $described:ty } $(with $lag:ident)?) => {
         $(#[$about])*
         #[derive(Debug, serde::Serialize, utoipa::ToSchema)]
         #[schema(as = $schema)]
@@ -407,6 +407,11 @@ macro_rules! page_response {
             has_more: bool,
             #[schema(required)]
             next_cursor: Option<String>,
+            $(
+                /// How many of the newest changes the search does not hold yet; absent where it holds all.
+                #[serde(skip_serializing_if = "Option::is_none")]
+                $lag: Option<i64>,
+            )?
         }
 
         impl $name {
@@ -419,8 +424,17 @@ macro_rules! page_response {
                     total_is_lower_bound: is_lower_bound,
                     has_more: next.is_some(),
                     next_cursor: next,
+                    $($lag: None,)?
                 }
             }
+
+            $(
+                /// Tells how much the search may lack.
+                pub fn behind(mut self, lag: i64) -> Self {
+                    self.$lag = Some(lag).filter(|lag| *lag > 0);
+                    self
+                }
+            )?
         }
     };
 }
@@ -428,7 +442,7 @@ pub(crate) use page_response;
 
 page_response! {
     /// A page of assets.
-    AssetPageResponse as AssetPage { assets: Selected<AssetView> as AssetView }
+    AssetPageResponse as AssetPage { assets: Selected<AssetView> as AssetView } with index_lag
 }
 
 /// An asset that was searched for.

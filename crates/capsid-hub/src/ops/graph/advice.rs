@@ -134,6 +134,7 @@ pub async fn advise_genes(
     let sender = GraphSender::from_request(credentials, sender_id, node_id, asked.node_secret.as_deref())?;
     tracing::Span::current().record("node.id", sender.node_id.as_deref());
     admit_free(hub, &sender, GraphUseKind::Query).await?;
+    hub.index.wait_for_search().await?;
     let context = hub.context();
     let genes: Vec<String> = asked.genes.into_iter().map(|gene| gene.id).collect();
     let drift = asked.drift_enabled.unwrap_or_default();

@@ -139,7 +139,6 @@ impl MailboxBatch<'_> {
                 publish_and_respond(tx, context, node, &publication)
             })
             .await;
-        hub.indexer.published();
         hub.index.changed();
         self.to_item_response(message, outcome).await
     }

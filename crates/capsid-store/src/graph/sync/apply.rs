@@ -41,7 +41,7 @@ pub(super) fn apply_step(index: &mut dyn Tx, step: Step, now: Time) -> Result<()
     withdrawn.write(index, &step.titles)?;
     added.write(index, &step.titles)?;
     for (log, followed) in &step.followed {
-        positions::store(index, *log, followed, now)?;
+        positions::store(index, &positions::GRAPH_POSITIONS, *log, followed, now)?;
     }
     Ok(())
 }

@@ -87,15 +87,16 @@ pub(super) fn load_step(tx: &mut dyn Tx, positions: &Positions) -> Result<StepOu
 }
 
 /// The first and the last number of some that follow each other.
-type SeqRange = (i64, i64);
+pub(crate) type SeqRange = (i64, i64);
 
-fn newest(tx: &mut dyn Tx, log: Log) -> Result<Position> {
+/// The end of a log.
+pub(crate) fn newest(tx: &mut dyn Tx, log: Log) -> Result<Position> {
     let seq = head(tx, log)?;
     Ok(Position { seq, mark: mark(tx, log, seq)?.unwrap_or_default() })
 }
 
 /// The last number of a log.
-pub(super) fn head(tx: &mut dyn Tx, log: Log) -> Result<i64> {
+pub(crate) fn head(tx: &mut dyn Tx, log: Log) -> Result<i64> {
     let sql = match log {
         Log::Assets => "SELECT COALESCE(MAX(seq), 0) FROM assets",
         Log::Reports => "SELECT COALESCE(MAX(seq), 0) FROM reports",
@@ -120,7 +121,7 @@ fn mark(tx: &mut dyn Tx, log: Log, seq: i64) -> Result<Option<String>> {
 }
 
 /// Whether what was followed last is no longer there: a backup was restored, or the hub was away for too long.
-fn has_diverged(tx: &mut dyn Tx, positions: &Positions) -> Result<bool> {
+pub(crate) fn has_diverged(tx: &mut dyn Tx, positions: &Positions) -> Result<bool> {
     for log in Log::NUMBERED {
         if positions.seq(log) > head(tx, log)? {
             return Ok(true);
@@ -139,9 +140,26 @@ fn has_diverged(tx: &mut dyn Tx, positions: &Positions) -> Result<bool> {
 
 /// The numbers that are new in a log, as ranges in order. Notes how far that is.
 fn follow(tx: &mut dyn Tx, positions: &Positions, log: Log, step: &mut Step) -> Result<Vec<SeqRange>> {
+    let new = find_new(tx, positions, log)?;
+    step.has_more |= new.has_more;
+    step.followed.insert(log, new.followed);
+    Ok(new.ranges)
+}
+
+/// What is new in a log.
+pub(crate) struct NewInLog {
+    /// The numbers, as ranges in order.
+    pub ranges: Vec<SeqRange>,
+    /// How far that is.
+    pub followed: Followed,
+    pub has_more: bool,
+}
+
+/// Finds the numbers that are new in a log.
+pub(crate) fn find_new(tx: &mut dyn Tx, positions: &Positions, log: Log) -> Result<NewInLog> {
     let after = positions.seq(log);
     let new = next_seqs(tx, log, after)?;
-    step.has_more |= new.len() as i64 == STEP;
+    let has_more = new.len() as i64 == STEP;
     let mut followed = Followed::default();
     if let Some(last) = new.last() {
         followed.position = Some(Position { seq: *last, mark: mark(tx, log, *last)?.unwrap_or_default() });
@@ -157,8 +175,7 @@ fn follow(tx: &mut dyn Tx, positions: &Positions, log: Log, step: &mut Step) -> 
     }
     let mut ranges: Vec<SeqRange> = followed.arrived.iter().map(|seq| (*seq, *seq)).collect();
     ranges.extend(new.first().copied().zip(new.last().copied()));
-    step.followed.insert(log, followed);
-    Ok(ranges)
+    Ok(NewInLog { ranges, followed, has_more })
 }
 
 /// The numbers of a log after one, at most so many as a step follows. Where an index of the database is damaged they may
@@ -202,8 +219,8 @@ fn late_seqs(log: Log) -> &'static str {
     }
 }
 
-/// Loads the subjects that changes name, each once.
-fn load_changed(tx: &mut dyn Tx, ranges: &[SeqRange], step: &mut Step) -> Result<()> {
+/// The subjects that changes name, each once.
+pub(crate) fn changed_subjects(tx: &mut dyn Tx, ranges: &[SeqRange]) -> Result<BTreeSet<Subject>> {
     let mut subjects: BTreeSet<Subject> = BTreeSet::new();
     for (first, last) in ranges {
         let pages = tx.query_all::<Json<Vec<Subject>>>(
@@ -212,8 +229,15 @@ fn load_changed(tx: &mut dyn Tx, ranges: &[SeqRange], step: &mut Step) -> Result
         )?;
         subjects.extend(pages.into_iter().flat_map(|Json(page)| page));
     }
-    for subject in subjects {
+    Ok(subjects)
+}
+
+/// Loads the subjects that changes name, each once.
+fn load_changed(tx: &mut dyn Tx, ranges: &[SeqRange], step: &mut Step) -> Result<()> {
+    for subject in changed_subjects(tx, ranges)? {
         match subject {
+            // Only the search follows these.
+            Subject::Ranked(_) => {}
             Subject::Asset(id) => load_asset(tx, &id, step)?,
             Subject::Report(asset, node_id) => load_report(tx, &asset, &node_id, step)?,
             Subject::Task(task_id) => load_task(tx, &task_id, step)?,

@@ -18,7 +18,8 @@ use capsid_model::problem::Result;
 use capsid_model::time::Time;
 pub(super) use compare::compare_all;
 use load::StepOutcome;
-use positions::{Log, Positions};
+pub(crate) use load::{NewInLog, SeqRange, changed_subjects, find_new, has_diverged, newest};
+pub(crate) use positions::{Followed, Log, Positions, SEARCH_POSITIONS, store as store_position};
 
 /// How far the index is behind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -55,6 +56,11 @@ impl LogHeads {
         })
     }
 
+    /// The newest change.
+    pub(crate) fn changes(&self) -> i64 {
+        self.0.get(3).copied().unwrap_or_default()
+    }
+
     /// The newest asset.
     pub fn assets(&self) -> i64 {
         self.0.first().copied().unwrap_or_default()
@@ -68,14 +74,14 @@ pub fn oldest_waiting(tx: &mut dyn Tx) -> Result<Option<Time>> {
 }
 
 impl Store {
-    /// Brings a part of what is new into the index, and tells whether more waits. Blocks. A process that does not write
+    /// Brings a part of what is new into the graph, and tells whether more waits. Blocks. A process that does not write
     /// the index does nothing.
-    pub fn follow_step(&self, now: Time) -> Result<bool> {
+    pub fn follow_graph_step(&self, now: Time) -> Result<bool> {
         let Some(index) = self.index().filter(|index| index.is_writable()) else { return Ok(false) };
         let positions = Positions::load(&mut index.snapshot()?)?;
         match self.read_now(move |tx| load::load_step(tx, &positions))? {
             StepOutcome::Diverged => {
-                tracing::warn!("the index is of another state of the database; it is made again");
+                tracing::warn!("the graph is of another state of the database; it is made again");
                 index.write(clear)?;
                 Ok(true)
             }
@@ -87,22 +93,6 @@ impl Store {
         }
     }
 
-    /// Brings everything that is new into the index. Blocks.
-    pub fn follow_all(&self, now: Time) -> Result<()> {
-        while self.follow_step(now)? {}
-        Ok(())
-    }
-
-    /// How far the index is behind what the database holds now. Blocks.
-    pub fn index_lag(&self) -> Result<IndexLag> {
-        self.read_now(|tx| LogHeads::load(tx)?.lag(tx.index()?))
-    }
-
-    /// Empties the index, so that it is made again.
-    pub fn reset_index(&self) -> Result<()> {
-        self.write_index(clear)
-    }
-
     /// Changes the index in one transaction. Blocks.
     pub fn write_index<T>(&self, op: impl FnOnce(&mut dyn Tx) -> Result<T>) -> Result<T> {
         match self.index() {
@@ -112,7 +102,8 @@ impl Store {
     }
 }
 
-fn clear(index: &mut dyn Tx) -> Result<()> {
+/// Empties the graph, so that it is made again.
+pub(crate) fn clear(index: &mut dyn Tx) -> Result<()> {
     for table in index_sql::CLEAR {
         index.run(table, params![])?;
     }

@@ -3,10 +3,9 @@
 //! However many assets there are, only some hundred of them are read: those that the index names as the
 //! likeliest.
 
+mod gather;
 mod pool;
-mod postgres;
 mod scope;
-mod sqlite;
 mod text;
 
 use crate::assets::id::AssetId;

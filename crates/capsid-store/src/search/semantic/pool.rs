@@ -1,12 +1,15 @@
 //! What a search by meaning has looked at: each asset once, and never more than so many.
 
-use super::{SemanticQuery, postgres, sqlite};
+use super::SemanticQuery;
+use super::scope::{BY_ID_POSTGRES, BY_ID_SQLITE, BY_SEQ_POSTGRES, BY_SEQ_SQLITE};
 use crate::assets::id::AssetId;
 use crate::db::tx::{Dialect, Tx};
 use crate::params;
+use crate::search;
 use capsid_model::problem::Result;
 use capsid_rules::lifecycle::{AssetStatus, AssetType};
 use capsid_rules::meaning::MeaningTerms;
+use serde_json::json;
 use std::collections::HashMap;
 
 /// How many assets are read at most because the index names them.
@@ -70,28 +73,27 @@ impl<'w> CandidatePool<'w> {
 
     /// Reads assets, however many.
     pub fn read_all(&mut self, tx: &mut dyn Tx, seqs: &[i64]) -> Result<()> {
-        let list = |between: &str| {
-            let seqs: Vec<String> = seqs.iter().map(i64::to_string).collect();
-            seqs.join(between)
+        if seqs.is_empty() {
+            return Ok(());
+        }
+        let sql = match tx.dialect() {
+            Dialect::Sqlite => BY_SEQ_SQLITE,
+            Dialect::Postgres => BY_SEQ_POSTGRES,
         };
-        let (sql, list) = match tx.dialect() {
-            Dialect::Sqlite => (sqlite::BY_SEQ, format!("[{}]", list(","))),
-            Dialect::Postgres => (postgres::BY_SEQ, list(" ")),
-        };
-        self.read_with(tx, sql, &list).map(|_| ())
+        self.read_with(tx, sql, &json!(seqs).to_string()).map(|_| ())
     }
 
     /// Reads assets by their ids, however many, and gives the sequences of those that may be answers, in the
     /// order of the ids.
     pub fn read_ids(&mut self, tx: &mut dyn Tx, ids: &[AssetId]) -> Result<Vec<i64>> {
         let hex: Vec<String> = ids.iter().map(|id| capsid_model::hash::hex(&id.0)).collect();
-        let (sql, list) = match tx.dialect() {
-            Dialect::Sqlite => (sqlite::BY_ID, format!("[\"{}\"]", hex.join("\",\""))),
-            Dialect::Postgres => (postgres::BY_ID, hex.join(" ")),
+        let sql = match tx.dialect() {
+            Dialect::Sqlite => BY_ID_SQLITE,
+            Dialect::Postgres => BY_ID_POSTGRES,
         };
         let by_id: HashMap<AssetId, i64> = match ids {
             [] => HashMap::new(),
-            _ => self.read_with(tx, sql, &list)?,
+            _ => self.read_with(tx, sql, &json!(hex).to_string())?,
         };
         let seqs = ids.iter().filter_map(|id| by_id.get(id).copied());
         Ok(seqs.filter(|seq| self.get(*seq).is_some()).collect())
@@ -99,15 +101,23 @@ impl<'w> CandidatePool<'w> {
 
     fn read_with(&mut self, tx: &mut dyn Tx, sql: &'static str, list: &str) -> Result<HashMap<AssetId, i64>> {
         let (wanted, mut by_id) = (self.wanted, HashMap::new());
-        let candidates = tx.query_all::<(i64, AssetId, i64, CandidateFacts, String, bool)>(
+        let candidates = tx.query_all::<(i64, AssetId, i64, CandidateFacts, bool)>(
             sql,
             params![&wanted.environment, list],
         )?;
-        for (seq, asset_id, gdi, facts, meaning, works_there) in candidates {
-            let fits = works_there && wanted.is_accepted(&facts);
-            let candidate = || SemanticCandidate { asset_id, gdi, meaning: MeaningTerms::read(&meaning) };
-            self.read.insert(seq, fits.then(candidate));
+        let mut fitting = Vec::new();
+        for (seq, asset_id, gdi, facts, works_there) in candidates {
             by_id.insert(asset_id, seq);
+            match works_there && wanted.is_accepted(&facts) {
+                true => fitting.push((seq, asset_id, gdi)),
+                false => drop(self.read.insert(seq, None)),
+            }
+        }
+        let seqs: Vec<i64> = fitting.iter().map(|(seq, ..)| *seq).collect();
+        let mut meanings = search::meanings(tx, &seqs)?;
+        for (seq, asset_id, gdi) in fitting {
+            let meaning = meanings.remove(&seq).unwrap_or_default();
+            self.read.insert(seq, Some(SemanticCandidate { asset_id, gdi, meaning }));
         }
         Ok(by_id)
     }

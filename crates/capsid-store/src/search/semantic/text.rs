@@ -3,14 +3,16 @@
 //! Rare terms name their assets, all of them. Common terms name too many; of those the ones are taken that
 //! have several of the terms together, and the best of the rest.
 
+use super::SemanticQuery;
+use super::gather::{best, rows_below};
 use super::pool::CandidatePool;
 use super::scope::{CandidateBatch, EACH, SemanticScope};
-use super::{SemanticQuery, postgres, sqlite};
-use crate::db::tx::{Dialect, Tx};
+use crate::db::tx::Tx;
 use crate::params;
 use crate::search;
 use crate::search::expression::TermExpression;
 use capsid_model::problem::Result;
+use capsid_rules::lifecycle::AssetType;
 use capsid_rules::meaning::terms;
 use capsid_rules::meaning::{MeaningTerms, QueryTerm, TermFrequencies, TextScore, TextScorer};
 use std::collections::HashMap;
@@ -43,8 +45,11 @@ pub fn ranking(
     most: usize,
 ) -> Result<TextRanking> {
     // The fresh ones come first: what is indexed meanwhile is then seen twice rather than never.
-    let fresh = search::fresh_terms(tx, wanted.status)?;
-    let indexed = tx.count("SELECT assets FROM indexed WHERE one = 1", params![])?;
+    let fresh: Vec<(i64, Vec<String>)> = search::fresh(tx, wanted.status)?
+        .into_iter()
+        .map(|(listed, terms)| (listed.asset.seq, terms))
+        .collect();
+    let indexed = tx.index()?.count("SELECT assets FROM indexed WHERE one = 1", params![])?;
     let scope = SemanticScope::new(wanted, u64::try_from(indexed).unwrap_or_default() + fresh.len() as u64);
     let seqs: Vec<i64> = fresh.iter().map(|(seq, _)| *seq).collect();
     pool.read_all(tx, &seqs)?;
@@ -70,19 +75,6 @@ fn drop_weak(ranking: &mut Vec<((i64, i64), TextScore)>) {
     let Some((_, best)) = ranking.first() else { return };
     let (enough, words) = (best.score * WEAK, best.words.len());
     ranking.retain(|(_, answer)| answer.score >= enough || answer.words.len() >= words);
-}
-
-fn best(
-    tx: &mut dyn Tx,
-    scope: &SemanticScope<'_>,
-    wanted: &[TermExpression],
-) -> Result<Vec<CandidateBatch>> {
-    let wanted: Vec<TermExpression> = wanted.iter().map(|wanted| scope.with(wanted.clone())).collect();
-    match tx.dialect() {
-        _ if wanted.is_empty() => Ok(Vec::new()),
-        Dialect::Sqlite => sqlite::best(tx, scope, &wanted),
-        Dialect::Postgres => postgres::best(tx, scope, &wanted),
-    }
 }
 
 /// Assets that have asked names as signals, and how many of them.
@@ -175,11 +167,7 @@ fn gather_common(
     for batch in best(tx, scope, &levels)? {
         pool.gather(tx, &batch.seqs)?;
     }
-    match tx.dialect() {
-        Dialect::Sqlite => gather_deeper(tx, scope, &scope.with(any), pool, scope.wanted.limit.min(EACH)),
-        // The statements there filter as they go.
-        Dialect::Postgres => Ok(()),
-    }
+    gather_deeper(tx, scope, &scope.with(any), pool, scope.wanted.limit.min(EACH))
 }
 
 /// Goes on below what the filters left out, until so many fit.
@@ -190,18 +178,16 @@ fn gather_deeper(
     pool: &mut CandidatePool<'_>,
     enough: usize,
 ) -> Result<()> {
-    for kind in &scope.types {
-        let mut below = None;
-        for _ in 0..ROUNDS {
-            if pool.fitting() >= enough || pool.is_full() {
-                return Ok(());
-            }
-            let (seqs, last) = sqlite::rows_below(tx, scope, wanted, *kind, below)?;
-            pool.gather(tx, &seqs)?;
-            match last {
-                Some(last) => below = Some(last),
-                None => break,
-            }
+    let mut below = None;
+    for _ in 0..ROUNDS * AssetType::ALL.len() {
+        if pool.fitting() >= enough || pool.is_full() {
+            return Ok(());
+        }
+        let (seqs, last) = rows_below(tx, scope, wanted, below)?;
+        pool.gather(tx, &seqs)?;
+        match last {
+            Some(last) => below = Some(last),
+            None => break,
         }
     }
     Ok(())

@@ -128,7 +128,6 @@ pub async fn publish(
     let publication = CheckedPublication::check(hub, request, message.header.secret.as_deref())?;
     tracing::Span::current().record("bundle.id", &publication.checked.bundle.bundle_id);
     let published = PublishCall::new(hub, message, publication).run(hub).await?;
-    hub.indexer.published();
     hub.index.changed();
     Ok(published)
 }

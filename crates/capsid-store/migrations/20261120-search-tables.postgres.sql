@@ -1,0 +1,2 @@
+-- The index beside the database holds the search now.
+DROP TABLE found, term_counts, indexed;
