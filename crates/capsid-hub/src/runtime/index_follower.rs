@@ -10,7 +10,7 @@ use capsid_model::problem::{Code, Problem, Result};
 use capsid_model::time::Time;
 use capsid_store::Store;
 use capsid_store::db::tx::Tx;
-use capsid_store::graph::{IndexLag, LogHeads, oldest_waiting};
+use capsid_store::graph::{IndexLag, LogHeads, MAX_STEP, oldest_waiting};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
@@ -21,6 +21,8 @@ const TIMING: BatchTiming =
 /// How long a read waits for the index, and how long a write that looks names up in it.
 const READ_WAIT: Duration = Duration::from_millis(250);
 const WRITE_WAIT: Duration = Duration::from_secs(2);
+/// How many numbers of each log a read follows at once where it waits. Others follow as many as they can.
+const READ_STEP: i64 = 500;
 /// How often the database is looked at for what nobody announced: jobs and other hubs write as well.
 const SWEEP: Duration = Duration::from_secs(1);
 /// From how many waiting assets on publishing slows down, by how much, and from how many on it is refused. What was there
@@ -122,7 +124,7 @@ impl IndexFollower {
                 return Ok(lag.waiting);
             }
             // On a full disk, or beside a row that cannot be read, what the index holds is still an answer.
-            if let Err(problem) = self.step().await {
+            if let Err(problem) = self.step(READ_STEP).await {
                 tracing::warn!(code = problem.code.as_str(), "the index is behind: {problem}");
                 return Ok(lag.waiting);
             }
@@ -135,7 +137,7 @@ impl IndexFollower {
     }
 
     async fn follow_all(&self) -> Result<()> {
-        while self.step().await? {}
+        while self.step(MAX_STEP).await? {}
         let heads = self.store.read::<_, Problem, _>(LogHeads::load).await?;
         self.note_waiting(heads).await
     }
@@ -148,10 +150,10 @@ impl IndexFollower {
         Ok(())
     }
 
-    async fn step(&self) -> Result<bool> {
+    async fn step(&self, most: i64) -> Result<bool> {
         let _one_at_a_time = self.stepping.lock().await;
         let (store, now) = (Arc::clone(&self.store), self.clock.now());
-        tokio::task::spawn_blocking(move || store.follow_step(now)).await.unwrap_or_else(|error| {
+        tokio::task::spawn_blocking(move || store.follow_part(most, now)).await.unwrap_or_else(|error| {
             Err(Problem::new(Code::Internal, format!("A step of the index ended early: {error}.")))
         })
     }
