@@ -243,7 +243,7 @@ fn a_walk_around_a_star_stays_within_bounds() {
         }
         let middle = named(store, "thing", "thing 0").id;
         let walk = |ids: Vec<i64>, bounds: WalkBounds| {
-            store.read_now(move |tx| graph::walk(tx, &ids, bounds)).unwrap()
+            store.read_now(move |tx| graph::walk(tx, &ids, bounds)).unwrap().steps
         };
         assert_eq!(walk(vec![middle], WalkBounds { depth: 3, fan_out: 20, most: 500 }).len(), 20);
         assert_eq!(walk(vec![middle], WalkBounds { depth: 2, fan_out: 9_999, most: 300 }).len(), 300);
@@ -290,7 +290,7 @@ fn a_walk_round_a_ring_comes_to_its_end() {
         ingest_ring(store, 30);
         let start = named(store, "thing", "thing 0").id;
         let bounds = WalkBounds { depth: 50, fan_out: 5, most: 1_000 };
-        let steps = store.read_now(move |tx| graph::walk(tx, &[start], bounds)).unwrap();
+        let steps = store.read_now(move |tx| graph::walk(tx, &[start], bounds)).unwrap().steps;
         assert_eq!((steps.len(), steps.last().unwrap().depth), (30, 15));
     });
 }

@@ -71,6 +71,42 @@ fn an_index_goes_on_where_it_was_and_a_new_one_comes_to_the_same() {
 }
 
 #[test]
+fn however_much_is_followed_at_once_the_index_comes_to_the_same() {
+    both(|options| {
+        let store = open(options);
+        let change = |n: usize| {
+            task(&store, n);
+            ingest_tool(&store, n % 5);
+            let relation = json!({"relations": [{"source_name": format!("Tool {}", n % 5), "source_type": "tool",
+                "target_name": "upload_failed", "target_type": "signal", "type": "breaks", "confidence": 0.5}]});
+            let told = ingest::read(relation.as_object().unwrap()).unwrap();
+            let who = format!("user:u{}", n % 3);
+            store.write_now(move |tx| graph::ingest(tx, &who, &told, MAX_TOLD, NOW)).unwrap();
+            if n % 4 == 3 {
+                let everything = graph::ForgetSelection::Everything;
+                store.write_now(move |tx| graph::forget_statements(tx, "user:u1", &everything, NOW)).unwrap();
+            }
+        };
+        // What is named by relations must be in the index when they are told.
+        task(&store, 99);
+        (0..5).for_each(|n| ingest_tool(&store, n));
+        followed(&store);
+        let sizes = [1, 7, 2_000];
+        for n in 0..24 {
+            change(n);
+            store.follow_graph_part(sizes[n % 3], NOW).unwrap();
+        }
+        let all = followed(&store);
+        assert!(all.contains("kind=\"breaks\""), "{all}");
+        for most in sizes {
+            store.reset_index().unwrap();
+            while store.follow_graph_part(most, NOW).unwrap() {}
+            assert_eq!(store.read_now(graph::dump).unwrap(), all, "{most} at once");
+        }
+    });
+}
+
+#[test]
 fn an_index_that_is_newer_than_its_database_is_made_again() {
     both(|options| {
         let store = open(options);

@@ -90,7 +90,7 @@ fn the_graph_is_made_again_when_no_hub_runs() {
     desk.store.write_now(move |tx| tasks::add(tx, &task, NOW)).unwrap();
     let before = desk.store.read_now(dump::dump).unwrap();
     desk.store.follow_all(NOW).unwrap();
-    desk.store.write_index(|tx| tx.run("DELETE FROM relations", &[])).unwrap();
+    desk.store.write_index(|tx| tx.run("DELETE FROM edges", &[])).unwrap();
     let wrong = desk.hub(1, &["fsck"], "hub");
     assert!(wrong.stdout.contains("graph_differs") && wrong.stdout.contains("--rebuild-graph"), "{wrong}");
     let busy = desk.hub(1, &["fsck", "--rebuild-graph"], "hub");

@@ -10,7 +10,7 @@ use capsid_model::problem::{Code, Problem, Result};
 use capsid_model::time::Time;
 use capsid_store::Store;
 use capsid_store::db::tx::Tx;
-use capsid_store::graph::{IndexLag, oldest_waiting};
+use capsid_store::graph::{IndexLag, MAX_STEP, oldest_waiting};
 use capsid_store::search::{self, IndexHeads, SearchHeads};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -23,6 +23,8 @@ const TIMING: BatchTiming =
 /// How long a read waits for the index, and how long a write that looks names up in it.
 const READ_WAIT: Duration = Duration::from_millis(250);
 const WRITE_WAIT: Duration = Duration::from_secs(2);
+/// How many numbers of each log a read follows at once where it waits. Others follow as many as they can.
+const READ_STEP: i64 = 500;
 /// How often the database is looked at for what nobody announced: jobs and other hubs write as well.
 const SWEEP: Duration = Duration::from_secs(1);
 /// How many assets of old are filled in together.
@@ -177,7 +179,7 @@ impl IndexFollower {
                 return Ok(lag.waiting);
             }
             // On a full disk, or beside a row that cannot be read, what the index holds is still an answer.
-            if let Err(problem) = self.step().await {
+            if let Err(problem) = self.step(READ_STEP).await {
                 tracing::warn!(code = problem.code.as_str(), "the index is behind: {problem}");
                 return Ok(lag.waiting);
             }
@@ -190,7 +192,7 @@ impl IndexFollower {
     }
 
     async fn follow_all(&self) -> Result<()> {
-        while self.step().await? {}
+        while self.step(MAX_STEP).await? {}
         let heads = self.store.read::<_, Problem, _>(IndexHeads::load).await?;
         self.note_waiting(heads).await?;
         for _ in 0..MERGE_STEPS {
@@ -210,12 +212,12 @@ impl IndexFollower {
         Ok(())
     }
 
-    /// One step of the search, then one of the graph.
-    async fn step(&self) -> Result<bool> {
+    /// One step of the search, then one of the graph with at most so many numbers of each log.
+    async fn step(&self, most: i64) -> Result<bool> {
         let has_more = self.search_step().await?;
         let guard = Arc::clone(&self.stepping).lock_owned().await;
         let (store, now) = (Arc::clone(&self.store), self.clock.now());
-        Ok(blocking(guard, move || store.follow_graph_step(now)).await? || has_more)
+        Ok(blocking(guard, move || store.follow_graph_part(most, now)).await? || has_more)
     }
 
     async fn search_step(&self) -> Result<bool> {

@@ -14,7 +14,7 @@ pub use statement::{
     PublishedAssetFacts, ReportedOutcome, Statement, StatementLink, asset_statement, bundle_statement,
     report_statement, solution_statement, task_statement,
 };
-pub use sum::{CountedRelation, StatementSum};
+pub use sum::{CountedEntity, CountedRelation, IngestedRelation, StatementSum};
 
 /// What the hub itself names.
 pub mod kind {
@@ -104,6 +104,11 @@ pub mod link {
     /// The small number by which the hub's own relations of a kind lie together. It is kept, so it never changes.
     pub fn lane(kind: &str) -> i64 {
         ALL.iter().position(|known| *known == kind).map_or(OTHER_LANE, |at| at as i64)
+    }
+
+    /// The kind of the hub's own relations in a lane; nothing for the lane of what was ingested.
+    pub fn kind_of_lane(lane: i64) -> Option<&'static str> {
+        usize::try_from(lane).ok().and_then(|at| ALL.get(at)).copied()
     }
 }
 

@@ -24,8 +24,8 @@ pub fn entity_id(kind: &str, key: &str) -> i64 {
 
 /// The number that a text stands for: the first 8 bytes of its hash.
 pub fn number(text: &str) -> i64 {
-    let digits: String = sha256_hex(text.as_bytes()).chars().take(16).collect();
-    u64::from_str_radix(&digits, 16).unwrap_or_default().cast_signed()
+    let digits = sha256_hex(text.as_bytes());
+    digits.get(..16).and_then(|start| u64::from_str_radix(start, 16).ok()).unwrap_or_default().cast_signed()
 }
 
 /// The number of a thing as it is sent, such as `e_00ff00ff00ff00ff`.
@@ -267,6 +267,10 @@ mod tests {
             assert_eq!(read_id(text), None, "{text}");
         }
         assert_ne!(entity_id("signal", "a"), entity_id("error", "a"));
+        assert_eq!(
+            shown_id(entity_id("signal", "timeout")),
+            format!("e_{}", &sha256_hex(b"signal\0timeout")[..16])
+        );
     }
 
     proptest! {

@@ -3,10 +3,9 @@
 
 use crate::damaged;
 use capsid_model::problem::Result;
-use capsid_rules::graph::sum::relation_id;
 use capsid_rules::graph::{
-    CountedRelation, EntityKey, PublishedAssetFacts, ReportedOutcome, Statement, asset_statement,
-    bundle_statement, report_statement, solution_statement, task_statement,
+    EntityKey, IngestedRelation, PublishedAssetFacts, ReportedOutcome, Statement, StatementSum,
+    asset_statement, bundle_statement, report_statement, solution_statement, task_statement,
 };
 use capsid_rules::lifecycle::AssetType;
 use serde::{Deserialize, Serialize};
@@ -25,11 +24,7 @@ pub(super) enum Facts {
 /// An asset that is in the graph.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct AssetFacts {
-    pub id: String,
-    #[serde(rename = "type")]
-    pub asset_type: String,
     pub node: String,
-    pub at: i64,
     /// The genes of its bundles, each with its event.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bundles: Vec<(String, Option<String>)>,
@@ -39,8 +34,12 @@ pub(super) struct AssetFacts {
 }
 
 /// The part of an asset that never changes.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct AssetBody {
+    pub id: String,
+    pub asset_type: AssetType,
+    /// When it was published.
+    pub at: i64,
     pub text: String,
     /// The assets that it says it comes from, and that were there before it.
     pub origins: Vec<(AssetType, String)>,
@@ -92,22 +91,32 @@ pub(super) struct RelationFacts {
 
 impl Facts {
     /// What the hub says by these facts. What was told is no statement of the hub.
-    pub fn statements(&self, body: &AssetBody) -> Result<Vec<Statement>> {
+    fn statements(&self, body: Option<&AssetBody>) -> Result<Vec<Statement>> {
         match self {
-            Self::Asset(asset) => asset.statements(body),
+            Self::Asset(asset) => {
+                let body = body.ok_or_else(|| damaged("An asset was read without its body."))?;
+                Ok(asset.statements(body))
+            }
             Self::Report(report) => Ok(report.statement()?.into_iter().collect()),
             Self::Task(task) => Ok(vec![task.statement()]),
             Self::Note(_) | Self::Relation(_) => Ok(Vec::new()),
         }
     }
 
-    /// The things that were told of by these facts, each as often as it is named.
-    pub fn ingested_entities(&self) -> Vec<EntityKey> {
-        match self {
-            Self::Note(note) => vec![note.entity()],
-            Self::Relation(relation) => vec![relation.source(), relation.target()],
-            Self::Asset(_) | Self::Report(_) | Self::Task(_) => Vec::new(),
+    /// Adds what these facts say to a sum, or takes it away.
+    pub fn count(&self, body: Option<&AssetBody>, sum: &mut StatementSum, by: i64) -> Result<()> {
+        for statement in &self.statements(body)? {
+            match by > 0 {
+                true => sum.add_statement(statement),
+                false => sum.unsay(statement),
+            }
         }
+        match self {
+            Self::Note(note) => sum.count_note(&note.entity(), by),
+            Self::Relation(relation) => relation.count(sum, by),
+            Self::Asset(_) | Self::Report(_) | Self::Task(_) => {}
+        }
+        Ok(())
     }
 }
 
@@ -117,24 +126,24 @@ fn asset_type(name: &str) -> Result<AssetType> {
 
 impl AssetFacts {
     /// Everything that stands with the asset.
-    fn statements(&self, body: &AssetBody) -> Result<Vec<Statement>> {
-        let asset_type = asset_type(&self.asset_type)?;
+    fn statements(&self, body: &AssetBody) -> Vec<Statement> {
+        let AssetBody { id, asset_type, at, .. } = body;
         let mut statements = vec![asset_statement(&PublishedAssetFacts {
-            asset_id: &self.id,
-            asset_type,
+            asset_id: id,
+            asset_type: *asset_type,
             node_id: &self.node,
-            created_at: self.at,
+            created_at: *at,
             body: &body.text,
             origins: &body.origins,
         })];
         let bundle = |(gene, event): &(String, Option<String>)| {
-            bundle_statement(&self.id, &self.node, self.at, gene, event.as_deref())
+            bundle_statement(id, &self.node, *at, gene, event.as_deref())
         };
         statements.extend(self.bundles.iter().map(bundle));
         let solution =
-            |(task, at): &(String, i64)| solution_statement(task, (asset_type, &self.id), &self.node, *at);
+            |(task, at): &(String, i64)| solution_statement(task, (*asset_type, id), &self.node, *at);
         statements.extend(self.solves.iter().map(solution));
-        Ok(statements)
+        statements
     }
 }
 
@@ -165,27 +174,16 @@ impl NoteFacts {
 }
 
 impl RelationFacts {
-    fn source(&self) -> EntityKey {
-        let (kind, key) = self.source.clone();
-        EntityKey { kind, key }
-    }
-
-    fn target(&self) -> EntityKey {
-        let (kind, key) = self.target.clone();
-        EntityKey { kind, key }
-    }
-
-    /// The relation with its number.
-    pub fn to_relation(&self) -> (i64, CountedRelation) {
-        let relation = CountedRelation {
-            source: self.source().id(),
-            kind: self.kind.clone(),
-            target: self.target().id(),
-            said_by: self.by.clone(),
+    fn count(&self, sum: &mut StatementSum, by: i64) {
+        let end = |(kind, key): &(String, String)| EntityKey { kind: kind.clone(), key: key.clone() };
+        let relation = IngestedRelation {
+            source: &end(&self.source),
+            kind: &self.kind,
+            target: &end(&self.target),
+            said_by: &self.by,
             said_at: self.at,
-            asset: None,
             confidence: self.confidence,
         };
-        (relation_id(relation.source, &relation.kind, relation.target, &relation.said_by, true), relation)
+        sum.count_relation(relation, by);
     }
 }

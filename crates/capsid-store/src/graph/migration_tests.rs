@@ -40,7 +40,7 @@ fn what_an_older_hub_was_told_is_kept_and_found() {
         ("{\"version\":16}", 0.5, 7)
     );
     let bounds = graph::WalkBounds { depth: 1, fan_out: 5, most: 5 };
-    let steps = store.read_now(move |tx| graph::walk(tx, &[pool], bounds)).unwrap();
+    let steps = store.read_now(move |tx| graph::walk(tx, &[pool], bounds)).unwrap().steps;
     assert_eq!(
         (steps.len(), steps[0].relation.kind.as_str(), steps[0].relation.confidence),
         (1, "needs", 0.9)

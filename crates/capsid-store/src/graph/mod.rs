@@ -6,6 +6,8 @@
 
 pub mod changes;
 mod dump;
+mod edges;
+mod entity_rows;
 mod facts;
 mod find;
 mod index_sql;
@@ -26,7 +28,7 @@ mod verify;
 mod walk;
 
 pub use dump::dump;
-pub use find::{matching, related};
+pub use find::{NameMatch, NameMatches, matching, related};
 pub use ingest::forget::{
     ForgetOutcome, ForgetSelection, ForgetSummary, count_statements_by, forget_statements,
 };
@@ -35,7 +37,7 @@ pub use ingest::{IngestOutcome, IngestSummary, MAX_TOLD, ingest};
 pub use notes::{EntityNote, notes};
 pub use read::{GraphCounts, counts, degrees, entities, named};
 pub use rebuild::{RebuildProgress, RebuildSummary};
-pub use sync::{IndexLag, LogHeads, oldest_waiting};
+pub use sync::{IndexLag, LogHeads, MAX_STEP, oldest_waiting};
 pub(crate) use verify::{GraphCheck, check};
 pub use walk::{path, walk};
 
@@ -43,15 +45,24 @@ use crate::assets::id::AssetId;
 use crate::db::row::{FromRow, RowReader};
 use crate::db::tx::{Dialect, Tx};
 use capsid_model::problem::Result;
+use capsid_rules::graph::link;
 use serde::Serialize;
+use std::collections::HashMap;
 
 /// The statements that differ between the databases. Lists are JSON. Each reads a row for each item of its list.
 struct GraphSql {
     assets: &'static str,
+    /// Assets without their cards, and the nodes and tasks that are there.
+    asset_states: &'static str,
+    node_ids: &'static str,
+    task_ids: &'static str,
     nodes: &'static str,
     titles: &'static str,
     /// What things are called by the first that told of them.
     told_names: &'static str,
+    /// Notes by entities and tellers, and relations by their numbers, as the index reads them.
+    changed_notes: &'static str,
+    changed_relations: &'static str,
     own_notes: &'static str,
     own_relations: &'static str,
     add_notes: &'static str,
@@ -75,7 +86,7 @@ fn texts(tx: &dyn Tx) -> &'static GraphSql {
 /// A thing.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Entity {
-    /// Its number, which follows from kind and key.
+    /// Follows from kind and key.
     pub id: i64,
     /// signal, error, gene, capsule, event, node, environment, task, or what an ingest calls it.
     pub kind: String,
@@ -126,6 +137,11 @@ impl FromRow for Relation {
     }
 }
 
+/// The kind of a relation in a lane; what was told has a kind of its own.
+fn link_name(lane: i64, told: &str) -> &str {
+    link::kind_of_lane(lane).unwrap_or(told)
+}
+
 impl Relation {
     /// The thing at its other end.
     fn other(&self, thing: i64) -> i64 {
@@ -159,6 +175,15 @@ pub struct WalkStep {
     pub relation: Relation,
     /// How many steps away from where the walk began, counted from 1.
     pub depth: usize,
+}
+
+/// What a walk met.
+#[derive(Debug, Clone, Default)]
+pub struct WalkResult {
+    /// The nearest first.
+    pub steps: Vec<WalkStep>,
+    /// The ends of these, called by their keys.
+    pub entities: HashMap<i64, Entity>,
 }
 
 /// An asset that the graph leads to.

@@ -24,6 +24,14 @@ pub const TEXTS: GraphSql = GraphSql {
         list!("$1"),
         ") AND a.scan_version > 0"
     ),
+    asset_states: concat!(
+        "SELECT a.asset_id, a.status, a.trust_tier FROM assets a
+        WHERE a.asset_id IN (SELECT decode(j.v, 'hex') FROM ",
+        list!("$1"),
+        ") AND a.scan_version > 0"
+    ),
+    node_ids: concat!("SELECT n.node_id FROM nodes n WHERE n.node_id IN (SELECT j.v FROM ", list!("$1"), ")"),
+    task_ids: concat!("SELECT t.task_id FROM tasks t WHERE t.task_id IN (SELECT j.v FROM ", list!("$1"), ")"),
     nodes: concat!(
         "SELECT n.node_id, n.name FROM nodes n WHERE n.node_id IN (SELECT j.v FROM ",
         list!("$1"),
@@ -38,6 +46,15 @@ pub const TEXTS: GraphSql = GraphSql {
         "SELECT DISTINCT ON (n.entity) n.entity, n.name FROM ingested_notes n WHERE n.entity IN ",
         numbers!("$1"),
         " ORDER BY n.entity, n.said_by"
+    ),
+    changed_notes: "SELECT n.entity, n.said_by, n.kind, n.key, n.properties
+        FROM json_array_elements(CAST($1 AS json)) AS j (v) JOIN ingested_notes n
+            ON n.entity = CAST(j.v ->> 0 AS BIGINT) AND n.said_by = j.v ->> 1",
+    changed_relations: concat!(
+        "SELECT r.id, r.source_kind, r.source_key, r.kind, r.target_kind, r.target_key, r.said_by, r.said_at,
+            r.confidence
+        FROM ingested_relations r WHERE r.id IN ",
+        numbers!("$1")
     ),
     own_notes: concat!(
         "SELECT n.entity, n.name, n.properties, n.confidence FROM ingested_notes n

@@ -15,8 +15,8 @@ pub(super) fn terms_of(properties: &str) -> Vec<String> {
     meaning(&property_text(properties)).terms().into_iter().map(encode_term).collect()
 }
 
-/// Lets a thing be found by what a teller told of it.
-pub(super) fn add(index: &mut dyn Tx, entity: i64, said_by: &str, terms: &[String]) -> Result<()> {
+/// Lets a thing be found by what a teller told of it, both by their numbers.
+pub(super) fn add(index: &mut dyn Tx, entity: i64, said_by: i64, terms: &[String]) -> Result<()> {
     if !terms.is_empty() {
         index.run(index_sql::ADD_PROPERTY_TERMS, params![&json!(terms).to_string(), entity, said_by])?;
     }
@@ -24,7 +24,7 @@ pub(super) fn add(index: &mut dyn Tx, entity: i64, said_by: &str, terms: &[Strin
 }
 
 /// Forgets the terms of what a teller told of a thing.
-pub(super) fn remove(index: &mut dyn Tx, entity: i64, said_by: &str) -> Result<()> {
+pub(super) fn remove(index: &mut dyn Tx, entity: i64, said_by: i64) -> Result<()> {
     index.run("DELETE FROM property_terms WHERE said_by = $1 AND entity = $2", params![said_by, entity])?;
     Ok(())
 }

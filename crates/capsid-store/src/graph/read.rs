@@ -1,6 +1,6 @@
 //! Things as they are shown: what they are called, and whether they are to be seen at all.
 
-use super::{Entity, index_sql, texts};
+use super::{Entity, entity_rows, index_sql, texts};
 use crate::assets::id::AssetId;
 use crate::db::tx::Tx;
 use crate::graph::membership::is_in_graph;
@@ -15,33 +15,53 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// How much of a summary is a name, in characters.
 const MAX_NAME: usize = 120;
-/// How many relations of a thing are counted at most, for each direction, and how many of all things together.
+/// How many relations of a thing are counted at most, and how many of all things together.
 const COUNTED: usize = 1_000;
-const COUNTED_TOGETHER: usize = 100_000;
+const COUNTED_TOGETHER: usize = 30_000;
 
-/// Things by their numbers, in the order of these. Those that are not there are left out, and so are assets that were
+/// Things by their ids, in the order of these. Those that are not there are left out, and so are assets that were
 /// withdrawn, refused or held back.
 pub fn entities(tx: &mut dyn Tx, ids: &[i64]) -> Result<Vec<Entity>> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    type Columns = (i64, String, String, i64, i64);
-    let rows = tx.index()?.query_all::<Columns>(index_sql::THINGS, params![&json!(ids).to_string()])?;
-    let entity = |(id, kind, key, mentions, told): Columns| Entity {
-        id,
-        name: key.clone(),
-        kind,
-        key,
-        mentions,
-        told,
-        status: None,
-    };
-    let mut rows: Vec<Entity> = rows.into_iter().map(entity).collect();
+    let mut rows: Vec<Entity> =
+        entity_rows::by_wire_ids(tx.index()?, ids)?.into_iter().map(|(_, thing)| thing).collect();
     name_as_told(tx, &mut rows)?;
     let seen = EntityLookup::load(tx, &rows)?;
     let mut by_id: HashMap<i64, Entity> =
         rows.into_iter().filter_map(|thing| seen.show(thing)).map(|thing| (thing.id, thing)).collect();
     Ok(ids.iter().filter_map(|id| by_id.remove(id)).collect())
+}
+
+/// Leaves out what is not to be seen. What the others are called is not looked up.
+pub(super) fn retain_visible(tx: &mut dyn Tx, things: &mut Vec<Entity>) -> Result<()> {
+    let mut seen: HashSet<String> = HashSet::new();
+    let ids = keys(things, &kind::is_asset);
+    let ids: Vec<&str> = ids.into_iter().filter_map(|key| key.strip_prefix("sha256:")).collect();
+    if !ids.is_empty() {
+        let sql = texts(tx).asset_states;
+        let states = tx.query_all::<(AssetId, AssetStatus, String)>(sql, params![&json!(ids).to_string()])?;
+        let shown = states.into_iter().filter(|(_, status, tier)| is_shown(*status, tier));
+        seen.extend(shown.map(|(id, ..)| id.to_string()));
+    }
+    for (of, sql) in [(kind::NODE, texts(tx).node_ids), (kind::TASK, texts(tx).task_ids)] {
+        let ids = keys(things, &|kind| kind == of);
+        if !ids.is_empty() {
+            seen.extend(tx.query_all::<String>(sql, params![&json!(ids).to_string()])?);
+        }
+    }
+    things.retain(|thing| !kind::is_known_by_id(&thing.kind) || seen.contains(&thing.key));
+    Ok(())
+}
+
+/// Whether an asset in a state is to be seen.
+fn is_shown(status: AssetStatus, tier: &str) -> bool {
+    is_in_graph(status) && tier != "delisted"
+}
+
+fn keys<'t>(things: &'t [Entity], wanted: &dyn Fn(&str) -> bool) -> Vec<&'t str> {
+    things.iter().filter(|thing| wanted(&thing.kind)).map(|thing| thing.key.as_str()).collect()
 }
 
 /// Calls things that only were told of as the first teller does.
@@ -70,31 +90,28 @@ type EntityLabel = (Option<String>, Option<String>);
 
 impl EntityLookup {
     fn load(tx: &mut dyn Tx, things: &[Entity]) -> Result<Self> {
-        let keys = |wanted: &dyn Fn(&str) -> bool| -> Vec<&str> {
-            things.iter().filter(|thing| wanted(&thing.kind)).map(|thing| thing.key.as_str()).collect()
-        };
         let mut seen = HashMap::new();
         let ids: Vec<&str> =
-            keys(&kind::is_asset).into_iter().filter_map(|key| key.strip_prefix("sha256:")).collect();
+            keys(things, &kind::is_asset).into_iter().filter_map(|key| key.strip_prefix("sha256:")).collect();
         if !ids.is_empty() {
             let sql = texts(tx).assets;
             let assets = tx
                 .query_all::<(AssetId, AssetStatus, String, String)>(sql, params![&json!(ids).to_string()])?;
             for (id, status, tier, card) in assets {
-                if is_in_graph(status) && tier != "delisted" {
+                if is_shown(status, &tier) {
                     let known = (name_of_card(&card), Some(status.as_str().to_owned()));
                     seen.insert(("asset", id.to_string()), known);
                 }
             }
         }
-        let nodes = keys(&|kind| kind == kind::NODE);
+        let nodes = keys(things, &|kind| kind == kind::NODE);
         if !nodes.is_empty() {
             let sql = texts(tx).nodes;
             for (node_id, name) in tx.query_all(sql, params![&json!(nodes).to_string()])? {
                 seen.insert((kind::NODE, node_id), (name, None));
             }
         }
-        let tasks = keys(&|kind| kind == kind::TASK);
+        let tasks = keys(things, &|kind| kind == kind::TASK);
         if !tasks.is_empty() {
             let sql = texts(tx).titles;
             for (task_id, title, status) in tx.query_all(sql, params![&json!(tasks).to_string()])? {
@@ -135,13 +152,6 @@ fn shortened(name: &str) -> String {
     format!("{}…", start.trim_end())
 }
 
-/// The numbers of those things that are to be seen.
-pub(super) fn find_visible(tx: &mut dyn Tx, ids: &HashSet<i64>) -> Result<HashMap<i64, Entity>> {
-    let mut sorted: Vec<i64> = ids.iter().copied().collect();
-    sorted.sort_unstable();
-    Ok(entities(tx, &sorted)?.into_iter().map(|thing| (thing.id, thing)).collect())
-}
-
 /// The things with a name, of one kind where it is given.
 pub fn named(tx: &mut dyn Tx, kind: Option<&str>, name: &str) -> Result<Vec<Entity>> {
     if let Some(kind) = kind {
@@ -151,7 +161,7 @@ pub fn named(tx: &mut dyn Tx, kind: Option<&str>, name: &str) -> Result<Vec<Enti
     entities(tx, &ids.iter().map(|(id, ..)| *id).collect::<Vec<_>>())
 }
 
-/// Numbers, kinds and keys of the things that one of some names may mean.
+/// Ids, kinds and keys of the things that one of some names may mean.
 pub(super) fn by_names(tx: &mut dyn Tx, wanted: &[&str]) -> Result<Vec<(i64, String, String)>> {
     let mut by_rule: HashMap<&str, HashSet<String>> = HashMap::new();
     for rule in names::RULES {
@@ -161,25 +171,32 @@ pub(super) fn by_names(tx: &mut dyn Tx, wanted: &[&str]) -> Result<Vec<(i64, Str
     if keys.is_empty() {
         return Ok(Vec::new());
     }
-    let rows = tx
-        .index()?
-        .query_all::<(i64, String, String)>(index_sql::BY_KEY, params![&json!(keys).to_string()])?;
+    let index = tx.index()?;
+    let mut rows =
+        index.query_all::<(i64, String, String)>(index_sql::BY_KEY, params![&json!(keys).to_string()])?;
+    // Assets are many and have no names of their own: what is called like one is found by the id that follows from it.
+    let assets: Vec<i64> = keys
+        .iter()
+        .filter(|key| key.starts_with("sha256:"))
+        .flat_map(|key| [kind::GENE, kind::CAPSULE, kind::EVENT].map(|kind| names::entity_id(kind, key)))
+        .collect();
+    let assets = entity_rows::by_wire_ids(index, &assets)?;
+    rows.extend(assets.into_iter().map(|(_, asset)| (asset.id, asset.kind, asset.key)));
     let is_meant = |(_, kind, key): &(i64, String, String)| {
         by_rule.get(names::rule_of(kind)).is_some_and(|keys| keys.contains(key))
     };
     Ok(rows.into_iter().filter(is_meant).collect())
 }
 
-/// How many relations things have, counted up to 1,000 for each direction; where many things are asked for, up to fewer.
+/// How many relations things have, counted up to 1,000; where many things are asked for, up to fewer.
 pub fn degrees(tx: &mut dyn Tx, ids: &[i64]) -> Result<HashMap<i64, i64>> {
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
-    let each = (COUNTED_TOGETHER / (2 * ids.len())).clamp(1, COUNTED) as i64;
-    let counted = tx
-        .index()?
-        .query_all::<(i64, i64, i64)>(index_sql::DEGREES, params![&json!(ids).to_string(), each])?;
-    Ok(counted.into_iter().map(|(id, outgoing, incoming)| (id, outgoing + incoming)).collect())
+    let each = (COUNTED_TOGETHER / ids.len()).clamp(1, COUNTED) as i64;
+    let counted =
+        tx.index()?.query_all::<(i64, i64)>(index_sql::DEGREES, params![&json!(ids).to_string(), each])?;
+    Ok(counted.into_iter().collect())
 }
 
 /// How much there is of each kind.
@@ -189,14 +206,16 @@ pub struct GraphCounts {
     pub relations: BTreeMap<String, i64>,
 }
 
-/// Counts all there is. It looks at everything, so its answer should be kept for a while.
+/// How much there is.
 pub fn counts(tx: &mut dyn Tx) -> Result<GraphCounts> {
     let index = tx.index()?;
-    let mut count = |sql: &'static str| -> Result<BTreeMap<String, i64>> {
-        Ok(index.query_all::<(String, i64)>(sql, params![])?.into_iter().collect())
+    let mut count = |is_relation: bool| -> Result<BTreeMap<String, i64>> {
+        Ok(index.query_all::<(String, i64)>(index_sql::KINDS, params![is_relation])?.into_iter().collect())
     };
-    Ok(GraphCounts {
-        entities: count("SELECT kind, COUNT(*) FROM entities GROUP BY kind")?,
-        relations: count("SELECT kind, COUNT(*) FROM relations GROUP BY kind")?,
-    })
+    Ok(GraphCounts { entities: count(false)?, relations: count(true)? })
+}
+
+/// How many entities there are, or relations.
+pub(super) fn count_all(index: &mut dyn Tx, is_relation: bool) -> Result<i64> {
+    Ok(index.query_first(index_sql::ALL_OF_A_KIND, params![is_relation])?.unwrap_or_default())
 }

@@ -1,5 +1,6 @@
 //! Making the index again from what it follows from. What was told stays, as everything else in the database does.
 
+use super::read::count_all;
 use crate::params;
 use crate::store::Store;
 use capsid_model::problem::{Code, Problem, Result};
@@ -34,11 +35,10 @@ impl Store {
         }
         self.read_now(|tx| {
             let index = tx.index()?;
-            let mut count = |sql: &'static str| index.count(sql, params![]).map(i64::unsigned_abs);
             Ok(RebuildSummary {
-                subjects: count("SELECT COUNT(*) FROM said")?,
-                things: count("SELECT COUNT(*) FROM entities")?,
-                relations: count("SELECT COUNT(*) FROM relations")?,
+                subjects: index.count("SELECT COUNT(*) FROM said", params![])?.unsigned_abs(),
+                things: count_all(index, false)?.unsigned_abs(),
+                relations: count_all(index, true)?.unsigned_abs(),
             })
         })
     }

@@ -5,12 +5,23 @@ use super::GraphSql;
 pub const TEXTS: GraphSql = GraphSql {
     assets: "SELECT a.asset_id, a.status, a.trust_tier, a.card FROM assets a
         WHERE a.asset_id IN (SELECT unhex(j.value) FROM json_each($1) j) AND a.scan_version > 0",
+    asset_states: "SELECT a.asset_id, a.status, a.trust_tier FROM assets a
+        WHERE a.asset_id IN (SELECT unhex(j.value) FROM json_each($1) j) AND a.scan_version > 0",
+    node_ids: "SELECT n.node_id FROM nodes n WHERE n.node_id IN (SELECT j.value FROM json_each($1) j)",
+    task_ids: "SELECT t.task_id FROM tasks t WHERE t.task_id IN (SELECT j.value FROM json_each($1) j)",
     nodes: "SELECT n.node_id, n.name FROM nodes n WHERE n.node_id IN (SELECT j.value FROM json_each($1) j)",
     titles: "SELECT t.task_id, t.title, t.status FROM tasks t
         WHERE t.task_id IN (SELECT j.value FROM json_each($1) j)",
     told_names: "SELECT n.entity, n.name FROM json_each($1) j CROSS JOIN ingested_notes n
         WHERE n.entity = j.value
             AND n.said_by = (SELECT MIN(x.said_by) FROM ingested_notes x WHERE x.entity = j.value)",
+    changed_notes: "SELECT n.entity, n.said_by, n.kind, n.key, n.properties
+        FROM json_each($1) j CROSS JOIN ingested_notes n
+        WHERE n.entity = j.value ->> 0 AND n.said_by = j.value ->> 1",
+    changed_relations:
+        "SELECT r.id, r.source_kind, r.source_key, r.kind, r.target_kind, r.target_key, r.said_by, r.said_at,
+            r.confidence
+        FROM json_each($1) j CROSS JOIN ingested_relations r WHERE r.id = j.value",
     own_notes: "SELECT n.entity, n.name, n.properties, n.confidence FROM ingested_notes n
         WHERE n.said_by = $1 AND n.entity IN (SELECT j.value FROM json_each($2) j)",
     own_relations: "SELECT r.id, r.properties, r.confidence FROM ingested_relations r

@@ -1,14 +1,13 @@
 //! Walking through the graph, within bounds: what lies around things, and the way from one to another.
 
-use super::read::find_visible;
-use super::{Entity, PathStep, Relation, WalkBounds, WalkStep, index_sql};
+use super::edges::{EdgeSelection, Neighbourhood, neighbourhood, order};
+use super::read::retain_visible;
+use super::{Entity, PathStep, Relation, WalkBounds, WalkResult, WalkStep, entities};
 use crate::db::tx::Tx;
-use crate::params;
 use capsid_model::problem::Result;
 use capsid_rules::graph::link;
-use serde_json::json;
 use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// How often a walk may meet a thing, for each relation that it may bring back.
 const MET_PER_RELATION: usize = 2;
@@ -20,58 +19,69 @@ const MAX_FAN_OUT: usize = 1_000;
 /// From how many things a search for a way goes on together. It looks at so much before it asks whether that is enough.
 const TOGETHER: usize = 20;
 
-/// How many relations are read of one thing at most: so many of each lane, both ways.
+/// How many relations are followed of one thing at most: so many of each lane, both ways.
 fn per_thing(fan_out: usize) -> usize {
     2 * link::LANES.len() * fan_out
 }
 
 /// How many things a walk may meet: twice as many as there may be relations, and so few that it stays within what may be
-/// read. The relations of each are read twice: on the way, and to be told.
+/// read. A row may be read twice.
 fn most_met(starts: usize, bounds: WalkBounds) -> usize {
     let readable = MAX_READ / (2 * per_thing(bounds.fan_out).max(1));
     let wanted = starts.saturating_add(bounds.most.saturating_mul(MET_PER_RELATION));
     wanted.min(readable).max(1)
 }
 
-/// What hangs together with some things, the nearest first.
-pub fn walk(tx: &mut dyn Tx, ids: &[i64], bounds: WalkBounds) -> Result<Vec<WalkStep>> {
+/// What hangs together with some things, the nearest first. Goes on to the next step only where the relations of those
+/// before are fewer than are wanted.
+pub fn walk(tx: &mut dyn Tx, ids: &[i64], bounds: WalkBounds) -> Result<WalkResult> {
     if ids.is_empty() || bounds.depth == 0 {
-        return Ok(Vec::new());
+        return Ok(WalkResult::default());
     }
     let bounds = WalkBounds { fan_out: bounds.fan_out.min(MAX_FAN_OUT), ..bounds };
-    let met = most_met(ids.len(), bounds);
-    let ids = ids.get(..met.min(MAX_STARTS)).unwrap_or(ids);
-    let mut relations = HashMap::new();
-    tx.index()?.query_each(
-        index_sql::WALK,
-        params![
-            &json!(ids).to_string(),
-            &json!(link::LANES).to_string(),
-            bounds.fan_out as i64,
-            bounds.depth as i64,
-            met as i64
-        ],
-        |(relation, id): (Relation, i64)| {
-            relations.insert(id, relation);
-            Ok(())
-        },
-    )?;
-    let ends: HashSet<i64> = relations.values().flat_map(|r| [r.source, r.target]).collect();
-    let shown = find_visible(tx, &ends)?;
-    let mut steps = by_depth(relations.into_values().collect(), ids, bounds.depth, &shown);
+    let mut left = most_met(ids.len(), bounds);
+    let starts = ids.get(..left.min(MAX_STARTS)).unwrap_or(ids);
+    let (mut relations, mut shown, mut met) = (Vec::new(), HashMap::new(), HashSet::new());
+    let mut edge: Vec<i64> = starts.to_vec();
+    met.extend(edge.iter().copied());
+    for _ in 0..bounds.depth {
+        edge.truncate(left);
+        left -= edge.len();
+        if edge.is_empty() || relations.len() >= bounds.most {
+            break;
+        }
+        let mut near = neighbourhood(tx.index()?, &edge, EdgeSelection::new(&link::LANES, bounds.fan_out))?;
+        keep_visible(tx, &mut near, &mut shown)?;
+        let ends: BTreeSet<i64> = near.relations.iter().flat_map(|r| [r.source, r.target]).collect();
+        edge = ends.into_iter().filter(|id| met.insert(*id)).collect();
+        relations.append(&mut near.relations);
+        relations.sort_by(|a, b| order(a).cmp(&order(b)));
+        relations.dedup();
+    }
+    let mut steps = by_depth(&relations, starts, bounds.depth, &shown);
     steps.truncate(bounds.most);
-    Ok(steps)
+    let ends: HashSet<i64> = steps.iter().flat_map(|s| [s.relation.source, s.relation.target]).collect();
+    shown.retain(|id, _| ends.contains(id) || starts.contains(id));
+    Ok(WalkResult { steps, entities: shown })
 }
 
-/// The relations that can be reached over things that are to be seen, the nearest first, of these the hub's own, of
-/// these the newest.
+/// Leaves out relations with an end that is not to be seen. Notes the ends of the others.
+fn keep_visible(tx: &mut dyn Tx, near: &mut Neighbourhood, shown: &mut HashMap<i64, Entity>) -> Result<()> {
+    let mut met: Vec<Entity> = std::mem::take(&mut near.entities).into_values().collect();
+    met.retain(|entity| !shown.contains_key(&entity.id));
+    retain_visible(tx, &mut met)?;
+    shown.extend(met.into_iter().map(|entity| (entity.id, entity)));
+    near.relations.retain(|r| shown.contains_key(&r.source) && shown.contains_key(&r.target));
+    Ok(())
+}
+
+/// The relations that can be reached, the nearest first, of these the hub's own, of these the newest.
 fn by_depth(
-    mut relations: Vec<Relation>,
+    relations: &[Relation],
     starts: &[i64],
     depth: usize,
     shown: &HashMap<i64, Entity>,
 ) -> Vec<WalkStep> {
-    relations.retain(|r| shown.contains_key(&r.source) && shown.contains_key(&r.target));
     let mut beside: HashMap<i64, Vec<usize>> = HashMap::new();
     for (at, relation) in relations.iter().enumerate() {
         beside.entry(relation.source).or_default().push(at);
@@ -102,38 +112,6 @@ fn by_depth(
     steps
 }
 
-/// An order without ties, the newest first; of what is only counted, what is said the most often.
-fn order(relation: &Relation) -> (Reverse<(i64, i64)>, &str, i64, i64, &str, bool) {
-    let Relation { kind, source, target, said_by, is_told, claims, .. } = relation;
-    let newest = Reverse((relation.said_at.unwrap_or_default(), *claims));
-    (newest, kind, *source, *target, said_by, *is_told)
-}
-
-/// What hangs together with some things directly, in some lanes, so many of each lane and direction.
-pub(super) fn neighbours(
-    tx: &mut dyn Tx,
-    ids: &[i64],
-    lanes: &[i64],
-    fan_out: usize,
-) -> Result<Vec<Relation>> {
-    if ids.is_empty() {
-        return Ok(Vec::new());
-    }
-    let mut relations = HashMap::new();
-    let (ids, lanes) = (json!(ids).to_string(), json!(lanes).to_string());
-    tx.index()?.query_each(
-        index_sql::NEIGHBOURS,
-        params![&ids, &lanes, fan_out as i64],
-        |(relation, id): (Relation, i64)| {
-            relations.insert(id, relation);
-            Ok(())
-        },
-    )?;
-    let mut relations: Vec<Relation> = relations.into_values().collect();
-    relations.sort_by(|a, b| order(a).cmp(&order(b)));
-    Ok(relations)
-}
-
 /// One side of a search for a way: the things that it has reached, each with how surely, and by which step.
 #[derive(Default)]
 struct SearchFrontier {
@@ -162,9 +140,10 @@ impl SearchFrontier {
             if looked_at >= left {
                 break;
             }
-            let relations = neighbours(tx, some, &link::LANES, fan_out)?;
-            looked_at += relations.len();
-            self.follow(tx, some, &relations, &mut next, known)?;
+            let mut near = neighbourhood(tx.index()?, some, EdgeSelection::new(&link::LANES, fan_out))?;
+            looked_at += near.relations.len();
+            keep_visible(tx, &mut near, known)?;
+            self.follow(some, &near.relations, &mut next);
         }
         let mut edge: Vec<(i64, f64)> = next.iter().map(|(id, (sure, _))| (*id, *sure)).collect();
         edge.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
@@ -175,17 +154,7 @@ impl SearchFrontier {
     }
 
     /// Follows relations from some things to others that were not reached before.
-    fn follow(
-        &self,
-        tx: &mut dyn Tx,
-        edge: &[i64],
-        relations: &[Relation],
-        next: &mut HashMap<i64, (f64, Option<Relation>)>,
-        known: &mut HashMap<i64, Entity>,
-    ) -> Result<()> {
-        let is_new = |id: &i64| !self.reached.contains_key(id);
-        let met: HashSet<i64> = relations.iter().flat_map(|r| [r.source, r.target]).filter(is_new).collect();
-        let shown = find_visible(tx, &met)?;
+    fn follow(&self, edge: &[i64], relations: &[Relation], next: &mut HashMap<i64, (f64, Option<Relation>)>) {
         let edge: HashSet<i64> = edge.iter().copied().collect();
         for relation in relations {
             for from in [relation.source, relation.target] {
@@ -194,14 +163,12 @@ impl SearchFrontier {
                     continue;
                 };
                 let sure = sure * relation.confidence;
-                let better = next.get(&to).is_none_or(|(known, _)| sure > *known);
-                if shown.contains_key(&to) && better {
+                let is_new = !self.reached.contains_key(&to);
+                if is_new && next.get(&to).is_none_or(|(known, _)| sure > *known) {
                     next.insert(to, (sure, Some(relation.clone())));
                 }
             }
         }
-        known.extend(shown);
-        Ok(())
     }
 
     /// The things and relations from one that was reached back to the start.
@@ -219,8 +186,9 @@ impl SearchFrontier {
 /// A shortest way between two things, within bounds; of several the one that is the surest. Where there is more than it
 /// may look at, it follows what is surest, and may find none.
 pub fn path(tx: &mut dyn Tx, from: i64, to: i64, bounds: WalkBounds) -> Result<Option<Vec<PathStep>>> {
-    let mut known = find_visible(tx, &HashSet::from([from, to]))?;
-    if known.len() < HashSet::from([from, to]).len() {
+    let mut known: HashMap<i64, Entity> =
+        entities(tx, &[from, to])?.into_iter().map(|entity| (entity.id, entity)).collect();
+    if !(known.contains_key(&from) && known.contains_key(&to)) {
         return Ok(None);
     }
     let (mut one, mut other) = (SearchFrontier::at(from), SearchFrontier::at(to));
@@ -228,7 +196,7 @@ pub fn path(tx: &mut dyn Tx, from: i64, to: i64, bounds: WalkBounds) -> Result<O
     let mut looked_at = 0;
     loop {
         if let Some(middle) = meeting_point(&one, &other) {
-            return Ok(hops(&one, &other, middle, &known));
+            return hops(tx, &one, &other, middle);
         }
         let spent = one.depth + other.depth >= bounds.depth || looked_at >= bounds.most;
         if spent || one.edge.is_empty() || other.edge.is_empty() {
@@ -248,68 +216,32 @@ fn meeting_point(one: &SearchFrontier, other: &SearchFrontier) -> Option<i64> {
 }
 
 fn hops(
+    tx: &mut dyn Tx,
     one: &SearchFrontier,
     other: &SearchFrontier,
     middle: i64,
-    known: &HashMap<i64, Entity>,
-) -> Option<Vec<PathStep>> {
+) -> Result<Option<Vec<PathStep>>> {
     let mut steps: Vec<(i64, Relation, i64)> =
         one.back(middle).into_iter().map(|(at, relation, before)| (before, relation, at)).collect();
     steps.reverse();
     steps.extend(other.back(middle));
+    let ids: Vec<i64> = steps.iter().flat_map(|(from, _, to)| [*from, *to]).collect();
+    let shown: HashMap<i64, Entity> =
+        entities(tx, &ids)?.into_iter().map(|entity| (entity.id, entity)).collect();
     let hop = |(from, relation, to): (i64, Relation, i64)| {
-        Some(PathStep { from: known.get(&from)?.clone(), relation, to: known.get(&to)?.clone() })
+        Some(PathStep { from: shown.get(&from)?.clone(), relation, to: shown.get(&to)?.clone() })
     };
-    steps.into_iter().map(hop).collect()
+    Ok(steps.into_iter().map(hop).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::db::raw_row::RawRow;
-    use crate::db::tx::{Dialect, Param};
+    use crate::graph::find::growth_tests::count_rows;
+    use crate::graph::refcounts::apply_sum;
     use crate::{Store, StoreOptions};
     use capsid_model::time::Time;
-
-    /// A snapshot of the index that counts the rows that it gives.
-    struct Counting<'t>(&'t mut dyn Tx, usize);
-
-    impl Tx for Counting<'_> {
-        fn index(&mut self) -> Result<&mut dyn Tx> {
-            Ok(self)
-        }
-
-        fn dialect(&self) -> Dialect {
-            self.0.dialect()
-        }
-
-        fn run(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<u64> {
-            self.0.run(sql, params)
-        }
-
-        fn each(
-            &mut self,
-            sql: &'static str,
-            params: &[Param<'_>],
-            visit: &mut dyn FnMut(&dyn RawRow) -> Result<()>,
-        ) -> Result<()> {
-            let rows = &mut self.1;
-            self.0.each(sql, params, &mut |row| {
-                *rows += 1;
-                visit(row)
-            })
-        }
-
-        fn one(
-            &mut self,
-            sql: &'static str,
-            params: &[Param<'_>],
-            visit: &mut dyn FnMut(&dyn RawRow) -> Result<()>,
-        ) -> Result<()> {
-            self.1 += 1;
-            self.0.one(sql, params, visit)
-        }
-    }
+    use capsid_rules::graph::{EntityKey, IngestedRelation, StatementSum};
 
     #[test]
     fn whatever_is_asked_for_only_so_much_is_read() {
@@ -328,34 +260,28 @@ mod tests {
         );
     }
 
-    /// Many things, each of which hangs together with all others.
+    /// Many things, each of which hangs together with all others, and two that hang together with nothing else, so that no
+    /// way is found.
     fn thicket(tx: &mut dyn Tx, size: i64) -> Result<()> {
-        for n in 0..size {
-            tx.run(
-                "INSERT INTO entities (id, kind, key, mentions, told) VALUES ($1, 'thing', $2, 1, 0)",
-                params![n, &format!("thing {n}")],
-            )?;
+        let thing = |n: i64| EntityKey::new("thing", format!("thing {n}"));
+        let mut sum = StatementSum::default();
+        let pairs = (0..size).flat_map(|a| (a + 1..size).map(move |b| (a, b)));
+        for (source, target) in pairs.chain([(size, size + 1)]) {
+            let relation = IngestedRelation {
+                source: &thing(source),
+                kind: "near",
+                target: &thing(target),
+                said_by: "user:u",
+                said_at: source + 1,
+                confidence: 0.5,
+            };
+            sum.count_relation(relation, 1);
         }
-        for (source, target) in (0..size).flat_map(|a| (a + 1..size).map(move |b| (a, b))) {
-            tx.run(
-                "INSERT INTO relations (id, source, kind, target, said_by, said_at, confidence, claims, is_told, lane)
-                 VALUES ($1, $2, 'near', $3, 'user:u', $1, 0.5, 1, 1, $4)",
-                params![source * size + target, source, target, link::OTHER_LANE],
-            )?;
-        }
-        // Two that hang together with nothing else, so that no way is found.
-        for id in [size, size + 1] {
-            tx.run(
-                "INSERT INTO entities (id, kind, key, mentions, told) VALUES ($1, 'thing', $2, 1, 0)",
-                params![id, &format!("far {id}")],
-            )?;
-        }
-        tx.run(
-            "INSERT INTO relations (id, source, kind, target, said_by, said_at, confidence, claims, is_told, lane)
-             VALUES (-1, $1, 'near', $2, 'user:u', 1, 0.5, 1, 1, $3)",
-            params![size, size + 1, link::OTHER_LANE],
-        )?;
-        Ok(())
+        apply_sum(tx, &sum, &HashMap::new())
+    }
+
+    fn thing(n: i64) -> i64 {
+        EntityKey::new("thing", format!("thing {n}")).id()
     }
 
     #[test]
@@ -363,26 +289,18 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&StoreOptions::new(folder.path(), None), Time(1)).unwrap();
         store.index().unwrap().write(|tx| thicket(tx, 150)).unwrap();
-        let rows = |walk: fn(&mut dyn Tx) -> Result<usize>| {
-            store
-                .read_now(move |tx| {
-                    let mut counting = Counting(tx.index()?, 0);
-                    let followed = walk(&mut counting)?;
-                    Ok((followed, counting.1))
-                })
-                .unwrap()
-        };
         // A way is looked for in vain: 11,175 relations are there, and of each thing up to 50 are followed.
-        let (followed, read) = rows(|tx| {
+        let (followed, read) = count_rows(&store, |tx| {
             let bounds = WalkBounds { depth: 6, fan_out: 25, most: 1_000 };
-            Ok(path(tx, 0, 151, bounds)?.map_or(0, |way| way.len()))
+            Ok(path(tx, thing(0), thing(151), bounds)?.map_or(0, |way| way.len()))
         });
         assert_eq!(followed, 0);
-        assert!(read <= 1_000 + TOGETHER * 50 + 200, "{read} rows");
+        // A row may be read twice, and each end is looked up.
+        assert!(read <= 2 * (1_000 + TOGETHER * 50) + 2_000, "{read} rows");
         // A walk brings back no more than was asked for, and reads each thing's relations only so often.
-        let (followed, read) = rows(|tx| {
-            let all: Vec<i64> = (0..150).collect();
-            Ok(walk(tx, &all, WalkBounds { depth: 3, fan_out: 25, most: 40 })?.len())
+        let (followed, read) = count_rows(&store, |tx| {
+            let all: Vec<i64> = (0..150).map(thing).collect();
+            Ok(walk(tx, &all, WalkBounds { depth: 3, fan_out: 25, most: 40 })?.steps.len())
         });
         assert_eq!(followed, 40);
         assert!(read <= (MAX_STARTS + 80) * 50 + 200, "{read} rows");

@@ -20,7 +20,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-const SCHEMA: &str = concat!(include_str!("schema.sql"), include_str!("search.sql"));
+const SCHEMA: &str =
+    concat!(include_str!("schema.sql"), include_str!("graph.sql"), include_str!("search.sql"));
 /// How many hubs may have an index in one folder.
 const MAX_INDEXES: usize = 16;
 
@@ -104,7 +105,7 @@ impl Index {
         } else if !has_form(&self.path, self.form)? {
             return Err(no_index());
         }
-        SqliteConnection::reader(&self.path)
+        SqliteConnection::index_reader(&self.path)
     }
 
     /// Changes the index in one transaction. Blocks.

@@ -20,10 +20,10 @@ use capsid_store::assets::list;
 use capsid_store::assets::list::{AssetFilter, AssetSort, ListPosition};
 use capsid_store::db::tx::Tx;
 use capsid_store::graph::usage::GraphUseKind;
-use capsid_store::graph::{self, Entity, WalkBounds, WalkStep};
+use capsid_store::graph::{self, Entity, WalkBounds, WalkResult, WalkStep};
 use capsid_store::search::embeddings::NearAssets;
 use serde::Deserialize;
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 /// How many things are drawn where nobody says how many, and how many of them answer a question.
 const DEFAULT: i64 = 80;
@@ -176,35 +176,24 @@ impl DrawingPlan {
     /// What hangs together with what the drawing begins with, the nearest first.
     fn expand(&self, tx: &mut dyn Tx, picture: &mut GraphDrawing, begun: &[i64]) -> ApiResult<()> {
         let bounds = WalkBounds { depth: self.depth, fan_out: FAN_OUT, most: MAX_LINES };
-        let mut steps = graph::walk(tx, begun, bounds)?;
+        let WalkResult { mut steps, entities } = graph::walk(tx, begun, bounds)?;
         picture.truncated |= steps.len() >= MAX_LINES;
         steps.retain(|step| self.filters.follows(&step.relation));
-        let mut ids: Vec<i64> = Vec::new();
+        let mut wanted: Vec<Entity> = Vec::new();
+        let mut seen = HashSet::new();
         for WalkStep { relation, .. } in &steps {
-            ids.extend([relation.source, relation.target]);
+            let ends = [relation.source, relation.target].into_iter().filter(|id| seen.insert(*id));
+            wanted.extend(ends.filter_map(|id| entities.get(&id)).cloned());
         }
-        let wanted = self.parse_plan(tx, &ids)?;
-        for WalkStep { relation, .. } in &steps {
-            for id in [relation.source, relation.target] {
-                if let Some(entity) = wanted.get(&id) {
-                    picture.put(entity, self.most);
-                }
-            }
+        wanted.retain(|entity| self.filters.accepts(entity));
+        self.filters.retain_assets(tx, &mut wanted)?;
+        for entity in &wanted {
+            picture.put(entity, self.most);
         }
+        picture.name_entities(tx)?;
         let relations: Vec<_> = steps.into_iter().map(|step| step.relation).collect();
         picture.join(&relations);
         Ok(())
-    }
-
-    /// Those of some things that are asked for.
-    fn parse_plan(&self, tx: &mut dyn Tx, ids: &[i64]) -> ApiResult<HashMap<i64, Entity>> {
-        let mut ids = ids.to_vec();
-        ids.sort_unstable();
-        ids.dedup();
-        let mut found = graph::entities(tx, &ids)?;
-        found.retain(|entity| self.filters.accepts(entity));
-        self.filters.retain_assets(tx, &mut found)?;
-        Ok(found.into_iter().map(|entity| (entity.id, entity)).collect())
     }
 }
 

@@ -58,6 +58,16 @@ impl GraphDrawing {
         }
     }
 
+    /// Calls everything as it is shown.
+    pub fn name_entities(&mut self, tx: &mut dyn Tx) -> ApiResult<()> {
+        for entity in graph::entities(tx, &self.ids())? {
+            if let Some(known) = self.known.get(&entity.id).and_then(|at| self.things.get_mut(*at)) {
+                *known = entity;
+            }
+        }
+        Ok(())
+    }
+
     /// The numbers of what is drawn.
     pub fn ids(&self) -> Vec<i64> {
         self.things.iter().map(|entity| entity.id).collect()

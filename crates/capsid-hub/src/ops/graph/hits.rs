@@ -9,12 +9,12 @@ use capsid_rules::lifecycle::{AssetStatus, AssetType};
 use capsid_rules::meaning::SemanticQuestion;
 use capsid_rules::meaning::fuse::{RankingSource, by_place, fuse};
 use capsid_store::db::tx::Tx;
-use capsid_store::graph::{self, Entity, PathStep, Relation, WalkBounds};
+use capsid_store::graph::{self, Entity, NameMatch, NameMatches, PathStep, Relation, WalkBounds, WalkResult};
 use capsid_store::search;
 use capsid_store::search::embeddings::NearAssets;
 use capsid_store::search::semantic;
 use capsid_store::search::semantic::SemanticHit;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// How many things a question may name, and from how many of them the graph is walked.
 const MAX_NAMED: usize = 60;
@@ -66,11 +66,12 @@ pub struct GraphAnswer {
 /// Finds what answers a question.
 pub fn find(tx: &mut dyn Tx, asked: &GraphQuestion) -> ApiResult<GraphAnswer> {
     let question = SemanticQuestion::parse(&asked.words, &[]);
-    let named = graph::matching(tx, &question, &[], MAX_NAMED)?;
-    let mut direct = named.clone();
-    if !asked.filters.kinds.is_empty() {
-        direct = graph::matching(tx, &question, &asked.filters.kinds, MAX_NAMED)?;
-    }
+    let matches = NameMatches::load(tx, &question)?;
+    let named = matches.first(tx, &[], MAX_NAMED)?;
+    let direct = match asked.filters.kinds.as_slice() {
+        [] => named.clone(),
+        kinds => matches.first(tx, kinds, MAX_NAMED)?,
+    };
     let assets = assets(tx, asked, &question)?;
     let walk = if asked.by_meaning { walk(tx, asked, &named)? } else { GraphWalk::default() };
     let mut found = UnrankedHits { assets, walk, named: HashMap::new(), of_assets: HashMap::new() };
@@ -84,7 +85,7 @@ pub fn find(tx: &mut dyn Tx, asked: &GraphQuestion) -> ApiResult<GraphAnswer> {
         })
         .collect();
     found.load_assets(tx)?;
-    Ok(found.rank_hits(asked, direct))
+    found.rank_hits(tx, asked, direct)
 }
 
 /// Assets that answer. Words alone are looked for as they were before there was a graph.
@@ -161,20 +162,16 @@ fn by_words(hit: search::SearchHit) -> SemanticHit {
 }
 
 /// Walks from the things that a question names best.
-fn walk(
-    tx: &mut dyn Tx,
-    asked: &GraphQuestion,
-    named: &[(Entity, f64, Vec<String>)],
-) -> ApiResult<GraphWalk> {
+fn walk(tx: &mut dyn Tx, asked: &GraphQuestion, named: &[NameMatch]) -> ApiResult<GraphWalk> {
     let began: Vec<(i64, f64)> =
         named.iter().take(MAX_BEGINNINGS).map(|(entity, score, _)| (entity.id, *score)).collect();
     let ids: Vec<i64> = began.iter().map(|(id, _)| *id).collect();
     let bounds = WalkBounds { depth: asked.depth, fan_out: FAN_OUT, most: MAX_STEPS };
-    let mut steps = graph::walk(tx, &ids, bounds)?;
+    let WalkResult { mut steps, mut entities } = graph::walk(tx, &ids, bounds)?;
     steps.retain(|step| asked.filters.follows(&step.relation));
     let mut walk = GraphWalk::new(&began, steps);
-    let ids = walk.ids();
-    walk.record_entity(graph::entities(tx, &ids)?);
+    entities.extend(named.iter().take(MAX_BEGINNINGS).map(|(entity, ..)| (entity.id, entity.clone())));
+    walk.record_entities(walk.ids().iter().filter_map(|id| entities.remove(id)).collect());
     Ok(walk)
 }
 
@@ -231,7 +228,12 @@ impl UnrankedHits {
     }
 
     /// Joins all rankings.
-    fn rank_hits(self, asked: &GraphQuestion, direct: Vec<i64>) -> GraphAnswer {
+    fn rank_hits(
+        mut self,
+        tx: &mut dyn Tx,
+        asked: &GraphQuestion,
+        direct: Vec<i64>,
+    ) -> ApiResult<GraphAnswer> {
         // A thing that is named and an asset that says so are found by their text, each in a ranking of its own.
         let rankings = [
             (RankingSource::Text, direct),
@@ -242,13 +244,17 @@ impl UnrankedHits {
         ];
         let mut fused = fuse(&rankings.map(|(way, ids)| (way, by_place(ids))));
         fused.truncate(asked.limit);
+        // Only what is shown needs a name.
+        let keys = fused.iter().map(|found| found.key);
+        let shown: BTreeSet<i64> = keys.flat_map(|key| self.walk.ids_on_path(key)).collect();
+        self.walk.record_entities(graph::entities(tx, &shown.into_iter().collect::<Vec<_>>())?);
         let best = fused.first().map_or(1.0, |first| first.score).max(f64::MIN_POSITIVE);
         let hits = fused.into_iter().filter_map(|found| {
             let ways = found.places.iter().map(|(way, _)| *way).collect();
             self.hit(found.key, found.score / best, ways)
         });
         let hits = hits.collect();
-        GraphAnswer { hits, relations: self.walk.relations().to_vec(), assets: self.assets }
+        Ok(GraphAnswer { hits, relations: self.walk.relations().to_vec(), assets: self.assets })
     }
 
     fn hit(&self, id: i64, score: f64, ways: Vec<RankingSource>) -> Option<GraphHit> {

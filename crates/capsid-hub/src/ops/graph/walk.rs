@@ -72,7 +72,7 @@ impl GraphWalk {
     }
 
     /// Tells it what the numbers stand for.
-    pub fn record_entity(&mut self, entities: Vec<Entity>) {
+    pub fn record_entities(&mut self, entities: Vec<Entity>) {
         self.entities.extend(entities.into_iter().map(|entity| (entity.id, entity)));
     }
 
@@ -105,6 +105,17 @@ impl GraphWalk {
         }
         path.reverse();
         path
+    }
+
+    /// The numbers on the way from where it began to a thing, the thing itself included.
+    pub fn ids_on_path(&self, to: i64) -> Vec<i64> {
+        let mut ids = vec![to];
+        let mut at = to;
+        while let Some((from, _)) = self.met.get(&at).and_then(|met| met.before) {
+            ids.push(from);
+            at = from;
+        }
+        ids
     }
 
     /// Where the way to a thing began.
@@ -162,7 +173,7 @@ mod tests {
 
     fn walk(began: &[(i64, f64)], steps: Vec<WalkStep>) -> GraphWalk {
         let mut walk = GraphWalk::new(began, steps);
-        walk.record_entity(walk.ids().into_iter().map(entity).collect());
+        walk.record_entities(walk.ids().into_iter().map(entity).collect());
         walk
     }
 

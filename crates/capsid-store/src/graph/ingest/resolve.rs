@@ -114,7 +114,7 @@ fn find_look_alikes(
     let mut keys: HashMap<(String, i64), BTreeSet<String>> = HashMap::new();
     let alike = tx
         .index()?
-        .query_all::<(String, String)>(index_sql::BY_LOOKS, params![&json!(wanted).to_string()])?;
+        .query_all::<(String, String)>(index_sql::BY_SKELETON, params![&json!(wanted).to_string()])?;
     for (kind, key) in alike {
         keys.entry((kind, look_alike_key(&key))).or_default().insert(key);
     }

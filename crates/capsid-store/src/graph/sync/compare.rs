@@ -1,6 +1,8 @@
 //! Comparing what every subject says now with what the index remembers of it.
 
-use super::load::{Loaded, Step, ToldCursor, load_assets, load_reports, load_tasks, load_told, next_seqs};
+use super::load::{
+    Loaded, MAX_STEP, Step, ToldCursor, load_assets, load_reports, load_tasks, load_told, next_seqs,
+};
 use super::positions::Log;
 use crate::db::tx::Tx;
 use crate::graph::facts::{AssetBody, Facts};
@@ -9,7 +11,7 @@ use capsid_model::problem::Result;
 use serde_json::json;
 
 /// Is shown what each subject says.
-pub(in crate::graph) type FactsVisitor<'a> = &'a mut dyn FnMut(&Facts, &AssetBody) -> Result<()>;
+pub(in crate::graph) type FactsVisitor<'a> = &'a mut dyn FnMut(&Facts, Option<&AssetBody>) -> Result<()>;
 
 /// Visits what every subject says now, and tells how many say something else than the index remembers. The index has
 /// followed all logs.
@@ -20,7 +22,7 @@ pub(in crate::graph) fn compare_all(tx: &mut dyn Tx, visit: FactsVisitor<'_>) ->
             stale += u64::from(!is_remembered(tx, &loaded)?);
             if let Some(facts) = &loaded.facts {
                 speaking += 1;
-                visit(facts, &loaded.body)?;
+                visit(facts, loaded.body.as_ref())?;
             }
         }
         Ok(())
@@ -28,7 +30,7 @@ pub(in crate::graph) fn compare_all(tx: &mut dyn Tx, visit: FactsVisitor<'_>) ->
     for log in [Log::Assets, Log::Reports, Log::Tasks] {
         let mut after = 0;
         loop {
-            let seqs = next_seqs(tx, log, after)?;
+            let seqs = next_seqs(tx, log, after, MAX_STEP)?;
             let (Some(first), Some(last)) = (seqs.first(), seqs.last()) else { break };
             let mut step = Step::default();
             match log {

@@ -7,7 +7,7 @@ use crate::db::tx::{Dialect, Tx};
 use crate::graph::changes::Subject;
 use crate::graph::facts::{AssetBody, AssetFacts, Facts, NoteFacts, RelationFacts, ReportFacts, TaskFacts};
 use crate::graph::membership::is_in_graph;
-use crate::graph::property_terms;
+use crate::graph::{property_terms, texts};
 use crate::{damaged, params};
 use capsid_model::hash::hex;
 use capsid_model::problem::Result;
@@ -17,8 +17,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// How many numbers of each log are followed in one step.
-pub(super) const STEP: i64 = 500;
+/// How many numbers of each log are followed in one step at most.
+pub const MAX_STEP: i64 = 2_000;
 /// How many notes or relations are read together.
 const PAGE: i64 = 500;
 
@@ -29,7 +29,7 @@ pub(super) struct Loaded {
     pub key: String,
     pub facts: Option<Facts>,
     /// Of an asset.
-    pub body: AssetBody,
+    pub body: Option<AssetBody>,
 }
 
 /// What one step reads.
@@ -56,8 +56,8 @@ pub(super) enum StepOutcome {
     Diverged,
 }
 
-/// Reads one step.
-pub(super) fn load_step(tx: &mut dyn Tx, positions: &Positions) -> Result<StepOutcome> {
+/// Reads one step of at most so many numbers of each log.
+pub(super) fn load_step(tx: &mut dyn Tx, positions: &Positions, most: i64) -> Result<StepOutcome> {
     if has_diverged(tx, positions)? {
         return Ok(StepOutcome::Diverged);
     }
@@ -72,15 +72,15 @@ pub(super) fn load_step(tx: &mut dyn Tx, positions: &Positions) -> Result<StepOu
         step.has_more = true;
         return Ok(StepOutcome::Read(step));
     }
-    let changes = follow(tx, positions, Log::Changes, &mut step)?;
+    let changes = follow(tx, positions, (Log::Changes, most), &mut step)?;
     load_changed(tx, &changes, &mut step)?;
-    for range in follow(tx, positions, Log::Assets, &mut step)? {
+    for range in follow(tx, positions, (Log::Assets, most), &mut step)? {
         load_assets(tx, range, &mut step)?;
     }
-    for range in follow(tx, positions, Log::Reports, &mut step)? {
+    for range in follow(tx, positions, (Log::Reports, most), &mut step)? {
         load_reports(tx, range, &mut step)?;
     }
-    for range in follow(tx, positions, Log::Tasks, &mut step)? {
+    for range in follow(tx, positions, (Log::Tasks, most), &mut step)? {
         load_tasks(tx, range, &mut step)?;
     }
     Ok(StepOutcome::Read(step))
@@ -93,6 +93,16 @@ pub(crate) type SeqRange = (i64, i64);
 pub(crate) fn newest(tx: &mut dyn Tx, log: Log) -> Result<Position> {
     let seq = head(tx, log)?;
     Ok(Position { seq, mark: mark(tx, log, seq)?.unwrap_or_default() })
+}
+
+/// The last numbers of all logs.
+pub(super) fn heads(tx: &mut dyn Tx) -> Result<[i64; 4]> {
+    let (assets, reports, tasks, changes) = tx.query_one(
+        "SELECT (SELECT COALESCE(MAX(seq), 0) FROM assets), (SELECT COALESCE(MAX(seq), 0) FROM reports),
+            (SELECT COALESCE(MAX(seq), 0) FROM tasks), (SELECT COALESCE(MAX(seq), 0) FROM changes)",
+        params![],
+    )?;
+    Ok([assets, reports, tasks, changes])
 }
 
 /// The last number of a log.
@@ -122,8 +132,8 @@ fn mark(tx: &mut dyn Tx, log: Log, seq: i64) -> Result<Option<String>> {
 
 /// Whether what was followed last is no longer there: a backup was restored, or the hub was away for too long.
 pub(crate) fn has_diverged(tx: &mut dyn Tx, positions: &Positions) -> Result<bool> {
-    for log in Log::NUMBERED {
-        if positions.seq(log) > head(tx, log)? {
+    for (log, head) in Log::NUMBERED.into_iter().zip(heads(tx)?) {
+        if positions.seq(log) > head {
             return Ok(true);
         }
     }
@@ -139,8 +149,13 @@ pub(crate) fn has_diverged(tx: &mut dyn Tx, positions: &Positions) -> Result<boo
 }
 
 /// The numbers that are new in a log, as ranges in order. Notes how far that is.
-fn follow(tx: &mut dyn Tx, positions: &Positions, log: Log, step: &mut Step) -> Result<Vec<SeqRange>> {
-    let new = find_new(tx, positions, log)?;
+fn follow(
+    tx: &mut dyn Tx,
+    positions: &Positions,
+    (log, most): (Log, i64),
+    step: &mut Step,
+) -> Result<Vec<SeqRange>> {
+    let new = find_new(tx, positions, (log, most))?;
     step.has_more |= new.has_more;
     step.followed.insert(log, new.followed);
     Ok(new.ranges)
@@ -155,11 +170,11 @@ pub(crate) struct NewInLog {
     pub has_more: bool,
 }
 
-/// Finds the numbers that are new in a log.
-pub(crate) fn find_new(tx: &mut dyn Tx, positions: &Positions, log: Log) -> Result<NewInLog> {
+/// Finds the numbers that are new in a log, at most so many.
+pub(crate) fn find_new(tx: &mut dyn Tx, positions: &Positions, (log, most): (Log, i64)) -> Result<NewInLog> {
     let after = positions.seq(log);
-    let new = next_seqs(tx, log, after)?;
-    let has_more = new.len() as i64 == STEP;
+    let new = next_seqs(tx, log, after, most)?;
+    let has_more = new.len() as i64 == most;
     let mut followed = Followed::default();
     if let Some(last) = new.last() {
         followed.position = Some(Position { seq: *last, mark: mark(tx, log, *last)?.unwrap_or_default() });
@@ -178,10 +193,10 @@ pub(crate) fn find_new(tx: &mut dyn Tx, positions: &Positions, log: Log) -> Resu
     Ok(NewInLog { ranges, followed, has_more })
 }
 
-/// The numbers of a log after one, at most so many as a step follows. Where an index of the database is damaged they may
+/// The numbers of a log after one, at most so many. Where an index of the database is damaged they may
 /// come in another order, and whoever follows them would never come to an end.
-pub(super) fn next_seqs(tx: &mut dyn Tx, log: Log, after: i64) -> Result<Vec<i64>> {
-    let seqs = tx.query_all::<i64>(new_seqs(log), params![after, STEP])?;
+pub(super) fn next_seqs(tx: &mut dyn Tx, log: Log, after: i64, most: i64) -> Result<Vec<i64>> {
+    let seqs = tx.query_all::<i64>(new_seqs(log), params![after, most])?;
     let is_in_order = [after].iter().chain(&seqs).is_sorted_by(|one, next| one < next);
     let newest = seqs.last().copied().unwrap_or_default();
     if !is_in_order || newest > head(tx, log)? {
@@ -234,6 +249,7 @@ pub(crate) fn changed_subjects(tx: &mut dyn Tx, ranges: &[SeqRange]) -> Result<B
 
 /// Loads the subjects that changes name, each once.
 fn load_changed(tx: &mut dyn Tx, ranges: &[SeqRange], step: &mut Step) -> Result<()> {
+    let (mut notes, mut relations) = (Vec::new(), Vec::new());
     for subject in changed_subjects(tx, ranges)? {
         match subject {
             // Only the search follows these.
@@ -241,11 +257,12 @@ fn load_changed(tx: &mut dyn Tx, ranges: &[SeqRange], step: &mut Step) -> Result
             Subject::Asset(id) => load_asset(tx, &id, step)?,
             Subject::Report(asset, node_id) => load_report(tx, &asset, &node_id, step)?,
             Subject::Task(task_id) => load_task(tx, &task_id, step)?,
-            Subject::Note(entity, said_by) => load_note(tx, entity, &said_by, step)?,
-            Subject::Relation(id) => load_relation(tx, id, step)?,
+            Subject::Note(entity, said_by) => notes.push((entity, said_by)),
+            Subject::Relation(id) => relations.push(id),
         }
     }
-    Ok(())
+    load_notes(tx, &notes, step)?;
+    load_relations(tx, &relations, step)
 }
 
 row! {
@@ -317,18 +334,16 @@ pub(super) fn load_assets(tx: &mut dyn Tx, (first, last): SeqRange, step: &mut S
         let bundles = bundles_of.remove(&row.seq).unwrap_or_default();
         let solves = solved_by.remove(&row.seq).unwrap_or_default();
         let origins = load_origins(tx, &row)?;
-        let facts = is_in_graph(row.status).then(|| {
-            Facts::Asset(AssetFacts {
-                id: row.asset_id.to_string(),
-                asset_type: row.asset_type.as_str().to_owned(),
-                node: row.node_id,
-                at: row.created_at,
-                bundles,
-                solves,
-            })
-        });
-        let key = format!("asset {}", row.seq);
-        step.subjects.push(Loaded { key, facts, body: AssetBody { text: row.body, origins } });
+        let facts = AssetFacts { node: row.node_id, bundles, solves };
+        let facts = is_in_graph(row.status).then_some(Facts::Asset(facts));
+        let body = AssetBody {
+            id: row.asset_id.to_string(),
+            asset_type: row.asset_type,
+            at: row.created_at,
+            text: row.body,
+            origins,
+        };
+        step.subjects.push(Loaded { key: format!("asset {}", row.seq), facts, body: Some(body) });
     }
     Ok(())
 }
@@ -377,7 +392,7 @@ impl ReportStateRow {
             at: self.created_at,
         };
         let facts = is_in_graph(self.status).then_some(Facts::Report(facts));
-        Loaded { key, facts, body: AssetBody::default() }
+        Loaded { key, facts, body: None }
     }
 }
 
@@ -403,8 +418,7 @@ fn load_report(tx: &mut dyn Tx, asset: &str, node_id: &str, step: &mut Step) -> 
         ),
         params![node_id, &id],
     )?;
-    let gone =
-        || Loaded { key: format!("report {asset} {node_id}"), facts: None, body: AssetBody::default() };
+    let gone = || Loaded { key: format!("report {asset} {node_id}"), facts: None, body: None };
     step.subjects.push(report.map_or_else(gone, ReportStateRow::into_loaded));
     Ok(())
 }
@@ -423,7 +437,7 @@ impl TaskStateRow {
         let key = format!("task {}", self.task_id);
         step.titles.insert(self.task_id.clone(), self.title);
         let facts = TaskFacts { id: self.task_id, signals: self.signals, at: self.created_at };
-        step.subjects.push(Loaded { key, facts: Some(Facts::Task(facts)), body: AssetBody::default() });
+        step.subjects.push(Loaded { key, facts: Some(Facts::Task(facts)), body: None });
     }
 }
 
@@ -445,7 +459,7 @@ fn load_task(tx: &mut dyn Tx, task_id: &str, step: &mut Step) -> Result<()> {
         Some(task) => task.put(step),
         None => {
             let key = format!("task {task_id}");
-            step.subjects.push(Loaded { key, facts: None, body: AssetBody::default() });
+            step.subjects.push(Loaded { key, facts: None, body: None });
         }
     }
     Ok(())
@@ -473,22 +487,31 @@ impl NoteStateRow {
             key: self.key,
             by: self.said_by.clone(),
         };
-        Loaded {
-            key: note_key(self.entity, &self.said_by),
-            facts: Some(Facts::Note(facts)),
-            body: AssetBody::default(),
-        }
+        Loaded { key: note_key(self.entity, &self.said_by), facts: Some(Facts::Note(facts)), body: None }
     }
 }
 
-fn load_note(tx: &mut dyn Tx, entity: i64, said_by: &str, step: &mut Step) -> Result<()> {
-    let note = tx.query_first::<NoteStateRow>(
-        select!(NoteStateRow, "FROM ingested_notes n WHERE n.entity = $1 AND n.said_by = $2"),
-        params![entity, said_by],
-    )?;
-    let gone = || Loaded { key: note_key(entity, said_by), facts: None, body: AssetBody::default() };
-    step.subjects.push(note.map_or_else(gone, NoteStateRow::into_loaded));
+/// Notes by their entities and tellers. One call of an ingest may write a thousand.
+fn load_notes(tx: &mut dyn Tx, wanted: &[(i64, String)], step: &mut Step) -> Result<()> {
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let sql = texts(tx).changed_notes;
+    let found = tx.query_all::<NoteStateRow>(sql, params![&json!(wanted).to_string()])?;
+    let found = found.into_iter().map(NoteStateRow::into_loaded);
+    put_with_missing(found, wanted.iter().map(|(entity, said_by)| note_key(*entity, said_by)), step);
     Ok(())
+}
+
+/// Puts what was found, and that what was not found says nothing any more.
+fn put_with_missing(
+    found: impl Iterator<Item = Loaded>,
+    wanted: impl Iterator<Item = String>,
+    step: &mut Step,
+) {
+    let mut found: HashMap<String, Loaded> = found.map(|loaded| (loaded.key.clone(), loaded)).collect();
+    let gone = |key: String| Loaded { key, facts: None, body: None };
+    step.subjects.extend(wanted.map(|key| found.remove(&key).unwrap_or_else(|| gone(key))));
 }
 
 row! {
@@ -519,17 +542,19 @@ impl RelationStateRow {
             at: self.said_at,
             confidence: self.confidence,
         };
-        Loaded { key: relation_key(self.id), facts: Some(Facts::Relation(facts)), body: AssetBody::default() }
+        Loaded { key: relation_key(self.id), facts: Some(Facts::Relation(facts)), body: None }
     }
 }
 
-fn load_relation(tx: &mut dyn Tx, id: i64, step: &mut Step) -> Result<()> {
-    let relation = tx.query_first::<RelationStateRow>(
-        select!(RelationStateRow, "FROM ingested_relations r WHERE r.id = $1"),
-        params![id],
-    )?;
-    let gone = || Loaded { key: relation_key(id), facts: None, body: AssetBody::default() };
-    step.subjects.push(relation.map_or_else(gone, RelationStateRow::into_loaded));
+/// Relations by their numbers. One call of an ingest may write a thousand.
+fn load_relations(tx: &mut dyn Tx, wanted: &[i64], step: &mut Step) -> Result<()> {
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let sql = texts(tx).changed_relations;
+    let found = tx.query_all::<RelationStateRow>(sql, params![&json!(wanted).to_string()])?;
+    let found = found.into_iter().map(RelationStateRow::into_loaded);
+    put_with_missing(found, wanted.iter().map(|id| relation_key(*id)), step);
     Ok(())
 }
 

@@ -17,6 +17,7 @@ use crate::store::Store;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 pub(super) use compare::compare_all;
+pub use load::MAX_STEP;
 use load::StepOutcome;
 pub(crate) use load::{NewInLog, SeqRange, changed_subjects, find_new, has_diverged, newest};
 pub(crate) use positions::{Followed, Log, Positions, SEARCH_POSITIONS, store as store_position};
@@ -37,11 +38,7 @@ pub struct LogHeads([i64; 4]);
 impl LogHeads {
     /// What stands in the database now.
     pub fn load(tx: &mut dyn Tx) -> Result<Self> {
-        let mut heads = [0; 4];
-        for (head, log) in heads.iter_mut().zip(Log::NUMBERED) {
-            *head = load::head(tx, log)?;
-        }
-        Ok(Self(heads))
+        load::heads(tx).map(Self)
     }
 
     /// How much of this the index has not followed.
@@ -77,9 +74,14 @@ impl Store {
     /// Brings a part of what is new into the graph, and tells whether more waits. Blocks. A process that does not write
     /// the index does nothing.
     pub fn follow_graph_step(&self, now: Time) -> Result<bool> {
+        self.follow_graph_part(MAX_STEP, now)
+    }
+
+    /// The same with at most so many numbers of each log. However many they are, the graph comes to the same state.
+    pub fn follow_graph_part(&self, most: i64, now: Time) -> Result<bool> {
         let Some(index) = self.index().filter(|index| index.is_writable()) else { return Ok(false) };
         let positions = Positions::load(&mut index.snapshot()?)?;
-        match self.read_now(move |tx| load::load_step(tx, &positions))? {
+        match self.read_now(move |tx| load::load_step(tx, &positions, most))? {
             StepOutcome::Diverged => {
                 tracing::warn!("the graph is of another state of the database; it is made again");
                 index.write(clear)?;
@@ -87,7 +89,7 @@ impl Store {
             }
             StepOutcome::Read(step) => {
                 let has_more = step.has_more;
-                index.write(move |tx| apply::apply_step(tx, step, now))?;
+                index.write(|tx| apply::apply_step(tx, &step, now))?;
                 Ok(has_more)
             }
         }

@@ -14,6 +14,8 @@ use capsid_rules::meaning::MeaningTerms;
 use std::collections::BTreeMap;
 use std::thread;
 
+/// How many assets, and how many changes, one step takes at most: a search that waits is not held up for long.
+const STEP: i64 = 500;
 /// From how many assets on they are shared among threads.
 const SHARED_FROM: usize = 64;
 
@@ -75,11 +77,11 @@ pub(super) fn load_step(tx: &mut dyn Tx, positions: &Positions) -> Result<StepOu
         let position = Some(newest(tx, Log::Changes)?);
         step.followed.insert(Log::Changes, Followed { position, ..Followed::default() });
     } else {
-        let changes = find_new(tx, positions, Log::Changes)?;
+        let changes = find_new(tx, positions, (Log::Changes, STEP))?;
         let ranges = step.follow(Log::Changes, changes);
         load_changed(tx, &ranges, &mut step)?;
     }
-    let assets = find_new(tx, positions, Log::Assets)?;
+    let assets = find_new(tx, positions, (Log::Assets, STEP))?;
     for (first, last) in step.follow(Log::Assets, assets) {
         let rows = entries_between(tx, first, last)?;
         add_whole(tx, rows, &mut step)?;
