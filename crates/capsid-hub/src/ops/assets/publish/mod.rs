@@ -1,5 +1,6 @@
 //! Publishing a gene and a capsule together.
 
+pub mod load;
 mod publish_policy;
 
 use self::publish_policy::PublishPolicy;
