@@ -24,7 +24,7 @@ fn help() -> Result<Row> {
     ])?
     .map(|time| time * 1000.0);
     Ok(Row {
-        goal: 7,
+        goal: "7",
         work: "cold start, `--help`".to_owned(),
         ours,
         peer: Some(theirs),
@@ -38,7 +38,7 @@ fn help() -> Result<Row> {
 fn cycle() -> Result<Row> {
     let [ours, theirs] = interleaved([Box::new(our_cycle), Box::new(peer_cycle)])?;
     Ok(Row {
-        goal: 7,
+        goal: "7",
         work: "one offline cycle to the printed prompt".to_owned(),
         ours: ours * 1000.0,
         peer: Some(theirs * 1000.0),

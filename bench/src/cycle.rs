@@ -66,7 +66,7 @@ fn cpu(repo: &GeneratedRepo) -> Result<Row> {
         interleaved([Box::new(|| cpu_seconds(cycles, cycle)), Box::new(|| cpu_seconds(statuses, status))])?;
     let ratio = ours / floor;
     Ok(Row {
-        goal: 11,
+        goal: "11",
         work: format!("CPU time of a cycle with an idle agent, {} files", repo.files),
         ours: ours * 1000.0,
         peer: Some(floor * 1000.0),
@@ -114,7 +114,7 @@ fn view(repo: &GeneratedRepo) -> Result<Row> {
     }
     let (built, whole) = (median(built) * 1000.0, median(whole) * 1000.0);
     Ok(Row {
-        goal: 11,
+        goal: "11",
         work: format!("creating the agent's view, {} files", repo.files),
         ours: built,
         peer: None,
@@ -157,7 +157,7 @@ fn listing(repo: &GeneratedRepo) -> Result<[Row; 2]> {
     }
     let time = median(times) * 1000.0;
     let list = Row {
-        goal: 11,
+        goal: "11",
         work: format!("listing {CHANGED} changed files, {} files", repo.files),
         ours: time,
         peer: None,
@@ -167,7 +167,7 @@ fn listing(repo: &GeneratedRepo) -> Result<[Row; 2]> {
         note: String::new(),
     };
     let record = Row {
-        goal: 11,
+        goal: "11",
         work: format!("recording the manifest, {} files", manifest.files().len()),
         ours: median(recorded) * 1000.0,
         peer: None,

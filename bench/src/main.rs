@@ -12,13 +12,16 @@ mod hub;
 mod hub_data;
 mod hub_graph;
 mod hub_memory;
+mod hub_mixed;
 mod hub_publish;
 mod hub_reads;
 mod hub_search;
 mod learning;
 mod measure;
 mod peer;
+mod performance_page;
 mod report;
+mod results;
 mod seal_append;
 mod seal_verify;
 mod sealed;
@@ -26,8 +29,10 @@ mod select;
 mod sybil;
 
 use report::Row;
+use results::Results;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Instant;
 
 /// Any failure ends the bench with its message.
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -47,6 +52,7 @@ const BENCHES: &[(&str, Bench)] = &[
     ("hub-search", hub_search::run),
     ("hub-reads", hub_reads::run),
     ("hub-memory", hub_memory::run),
+    ("hub-mixed", hub_mixed::run),
     ("hub-graph", hub_graph::run),
     (learning::NAME, learning::run_all),
 ];
@@ -72,6 +78,7 @@ fn main() -> ExitCode {
             Ok(code) => return code,
             Err(error) => Err(error),
         },
+        [name] if name == performance_page::NAME => performance_page::run(),
         [name, path] if name == hub_reads::BARE => hub_reads::serve_bare(path.as_ref()),
         [name, path] if name.starts_with("--") => work(name, path),
         names => run(names),
@@ -97,15 +104,36 @@ fn run(wanted: &[String]) -> Result<()> {
         let names: Vec<&str> = BENCHES.iter().map(|(name, _)| *name).collect();
         return Err(format!("no bench `{unknown}`; there are {}", names.join(", ")).into());
     }
-    let mut rows = Vec::new();
+    let path = root().join("bench/results.json");
+    let (mut results, mut all, mut failed) = (Results::of_here(&path)?, Vec::new(), Vec::new());
     for (name, bench) in BENCHES {
-        if wanted.is_empty() || wanted.iter().any(|each| each == name) {
-            eprintln!("bench: {name} ...");
-            rows.extend(bench().map_err(|error| format!("{name}: {error}"))?);
+        if !wanted.is_empty() && wanted.iter().all(|each| each != name) {
+            continue;
+        }
+        eprintln!("bench: {name} ...");
+        let began = Instant::now();
+        match bench() {
+            Ok(rows) => {
+                results.put(name, began.elapsed().as_secs_f64(), &rows);
+                // At once, so that nothing is lost when the run is ended early.
+                results.save(&path)?;
+                all.extend(rows);
+            }
+            Err(error) => {
+                eprintln!("bench: {name}: {error}");
+                failed.push(*name);
+            }
         }
     }
-    report::print(&rows);
-    report::save(&rows, &root().join("bench/results.json"))
+    report::print(&all);
+    if !failed.is_empty() {
+        return Err(format!("{} did not come to an end", failed.join(", ")).into());
+    }
+    let missed = all.iter().filter(|row| row.met == Some(false)).count();
+    match std::env::var_os("CAPSID_SOAK") {
+        Some(_) if missed > 0 => Err(format!("{missed} goals were missed").into()),
+        _ => Ok(()),
+    }
 }
 
 /// The workspace.

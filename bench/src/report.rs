@@ -1,13 +1,9 @@
-//! The table on stdout and the file of results.
-
-use crate::Result;
-use serde_json::json;
-use std::path::Path;
+//! The table on stdout.
 
 /// One line of the table.
 pub struct Row {
-    /// Which of the numbered goals it serves.
-    pub goal: u8,
+    /// Which of the goals it serves, such as `3a`.
+    pub goal: &'static str,
     /// What was done.
     pub work: String,
     /// Our figure, in the unit.
@@ -49,7 +45,7 @@ impl Row {
             false => format!(" [{number}]"),
         };
         [
-            self.goal.to_string(),
+            self.goal.to_owned(),
             format!("{}{mark}", self.work),
             figure(self.ours),
             self.peer.map_or("-".to_owned(), figure),
@@ -86,19 +82,4 @@ pub fn print(rows: &[Row]) {
     for (at, row) in rows.iter().enumerate().filter(|(_, row)| !row.note.is_empty()) {
         println!("[{}] {}", at + 1, row.note);
     }
-}
-
-/// Writes all rows as JSON.
-pub fn save(rows: &[Row], path: &Path) -> Result<()> {
-    let rows: Vec<_> = rows
-        .iter()
-        .map(|row| {
-            json!({
-                "goal": row.goal, "work": row.work, "unit": row.unit, "ours": row.ours, "peer": row.peer,
-                "ratio": row.ratio(), "wanted": row.wanted, "met": row.met, "note": row.note,
-            })
-        })
-        .collect();
-    std::fs::write(path, format!("{:#}\n", json!(rows)))?;
-    Ok(())
 }

@@ -39,7 +39,7 @@ pub fn run() -> Result<Vec<Row>> {
     let theirs = PEER_RECORDS as f64 / theirs;
 
     let row = |how: &str, ours: f64, other: f64, wanted: &'static str, times: f64, note: String| Row {
-        goal: 1,
+        goal: "1",
         work: format!("verify 100k sealed records, {how}"),
         ours,
         peer: Some(other),
@@ -90,7 +90,7 @@ fn memory(path: &Path, peer_home: &Path) -> Result<[Row; 2]> {
     let theirs = peer::number(&peer_verify(peer_home)?, "megabytes")?;
     let row = |how: &str, child: &str, note: String| -> Result<Row> {
         Ok(Row {
-            goal: 1,
+            goal: "1",
             work: format!("peak memory of verifying 100k sealed records, {how}"),
             ours: child::run(child, path)?.megabytes,
             peer: Some(theirs),

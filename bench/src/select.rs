@@ -68,7 +68,7 @@ pub fn run() -> Result<Vec<Row>> {
     let whole = peer::number(&script("evolver_select.cjs", "whole")?, "seconds")?;
 
     let row = |how: &str, ours: f64, peer: f64| Row {
-        goal: 5,
+        goal: "5",
         work: format!("select among 100k genes, {how}"),
         ours: ours * 1000.0,
         peer: Some(peer * 1000.0),

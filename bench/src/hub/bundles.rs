@@ -1,8 +1,22 @@
 //! Bundles to publish: a gene, a capsule and an event with their true ids, about 4 KB together. No two are alike, for
-//! near copies would be held back.
+//! near copies would be held back. Half of them are of invented words, so that no word helps; the other half is of words as
+//! people use them, and as often as they do.
 
 use capsid_model::asset::stamp;
 use serde_json::{Value, json};
+use std::sync::LazyLock;
+
+/// How the bundles are made. Data that was made in another way is made again.
+pub const GENERATOR: &str = include_str!("bundles.rs");
+
+/// The bundles by which the hub's search is judged.
+const REAL: &str = include_str!("../../../crates/capsid-hub/tests/relevance/bundles.jsonl");
+
+/// All words of their texts, one after the other, so that a random one is as common as it is there.
+static REAL_WORDS: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    let is_word = |word: &&str| word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_alphabetic());
+    REAL.split(|c: char| !c.is_alphanumeric()).filter(is_word).collect()
+});
 
 /// A signal that one bundle in ten answers.
 pub const COMMON: [&str; 4] = ["TimeoutError", "ECONNREFUSED", "memory_leak", "flaky_test"];
@@ -14,9 +28,9 @@ pub fn rare(n: u64) -> String {
 
 /// The payload of the bundle of a number.
 pub fn payload(n: u64) -> Value {
-    let mut words = Words(mix(n) | 1);
+    let mut words = Words { state: mix(n) | 1, are_real: n % 2 == 1 };
     let common = COMMON[(n % 4) as usize];
-    let signals = if n % 10 < 4 { vec![common.to_owned(), rare(n)] } else { vec![words.text(1), rare(n)] };
+    let signals = if n % 10 < 4 { vec![common.to_owned(), rare(n)] } else { vec![words.invented(), rare(n)] };
     let mut gene = json!({
         "type": "Gene", "schema_version": "1.5.0", "category": "repair", "signals_match": signals,
         "summary": words.text(14), "strategy": [words.text(12), words.text(12), words.text(12)],
@@ -54,7 +68,7 @@ pub fn message(kind: &str, sender: &str, n: u64, payload: &Value) -> Vec<u8> {
     })
     .to_string();
     let head = format!(
-        "POST /a2a/{kind} HTTP/1.1\r\nhost: hub\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        "POST /a2a/{kind} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
         body.len()
     );
     (head + &body).into_bytes()
@@ -62,7 +76,17 @@ pub fn message(kind: &str, sender: &str, n: u64, payload: &Value) -> Vec<u8> {
 
 /// A read as a whole request.
 pub fn get(path: &str) -> Vec<u8> {
-    format!("GET {path} HTTP/1.1\r\nhost: hub\r\n\r\n").into_bytes()
+    format!("GET {path} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n").into_bytes()
+}
+
+/// A call without an envelope as a whole request.
+pub fn post(path: &str, body: &Value) -> Vec<u8> {
+    let body = body.to_string();
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    (head + &body).into_bytes()
 }
 
 fn set_id(value: &mut Value) {
@@ -78,13 +102,16 @@ fn mix(n: u64) -> u64 {
     n ^ (n >> 31)
 }
 
-/// Words out of syllables, always the same for the same number.
-struct Words(u64);
+/// Words, always the same for the same number.
+struct Words {
+    state: u64,
+    are_real: bool,
+}
 
 impl Words {
     fn next(&mut self, below: u64) -> u64 {
-        self.0 = mix(self.0);
-        self.0 % below
+        self.state = mix(self.state);
+        self.state % below
     }
 
     fn text(&mut self, count: usize) -> String {
@@ -93,11 +120,36 @@ impl Words {
     }
 
     fn word(&mut self) -> String {
+        if self.are_real {
+            let at = self.next(REAL_WORDS.len() as u64);
+            return REAL_WORDS[at as usize].to_owned();
+        }
+        self.invented()
+    }
+
+    /// A word out of syllables.
+    fn invented(&mut self) -> String {
         const SYLLABLES: [&str; 24] = [
             "ka", "ro", "ti", "men", "sol", "ver", "pul", "dan", "gri", "lo", "be", "nux", "fa", "qui",
             "zer", "ost", "im", "ul", "tra", "pho", "wen", "ys", "cor", "hel",
         ];
         let count = 2 + self.next(3);
         (0..count).map(|_| SYLLABLES[self.next(24) as usize]).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_of_the_bundles_use_real_words_and_no_two_bundles_are_alike() {
+        let summaries: Vec<String> =
+            (0..40).map(|n| payload(n)["assets"][1]["summary"].as_str().unwrap().to_owned()).collect();
+        let is_real = |summary: &&String| summary.split(' ').all(|word| REAL_WORDS.contains(&word));
+        assert_eq!(summaries.iter().filter(is_real).count(), 20);
+        let distinct: std::collections::BTreeSet<&String> = summaries.iter().collect();
+        assert_eq!(distinct.len(), 40);
+        assert_eq!(payload(7), payload(7));
     }
 }

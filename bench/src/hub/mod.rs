@@ -1,12 +1,15 @@
 //! A hub as its users run it: the built program, in a process of its own, on a port of its own.
 
 pub mod bundles;
+pub mod cost;
 pub mod load;
+pub mod postgres;
 
 use crate::Result;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// A process that serves HTTP, and ends with this value.
 pub struct Server {
@@ -49,6 +52,33 @@ impl Server {
                 Err(format!("the server did not begin to listen: {line}").into())
             }
         }
+    }
+
+    /// The number of its process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// How many assets its index has still to follow, and for how many seconds the oldest of them has waited.
+    pub fn index_lag(&self) -> Result<(f64, f64)> {
+        let text = String::from_utf8(load::ask(&self.address, &bundles::get("/metrics"))?)?;
+        let value = |name: &str| -> Result<f64> {
+            let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+            Ok(line.ok_or_else(|| format!("the hub does not tell `{name}`"))?.parse()?)
+        };
+        Ok((value("capsid_hub_index_lag_assets")?, value("capsid_hub_index_lag_seconds")?))
+    }
+
+    /// Waits until nothing of what was published has still to be followed.
+    pub fn wait_for_index(&self) -> Result<()> {
+        let began = Instant::now();
+        while self.index_lag()?.0 > 0.0 {
+            if began.elapsed() > Duration::from_secs(600) {
+                return Err("the hub's index did not come to an end in ten minutes".into());
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(())
     }
 
     /// The memory it has now, in megabytes.

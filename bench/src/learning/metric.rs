@@ -143,7 +143,7 @@ impl LearningMetric {
     /// The line as one of the table of all benches.
     pub fn to_row(&self) -> Option<Row> {
         Some(Row {
-            goal: 12,
+            goal: "12",
             work: self.name.clone(),
             ours: self.ours?.value(),
             peer: None,
@@ -174,12 +174,12 @@ pub fn print_metrics(metrics: &[LearningMetric], max_notes: usize) {
             println!("  {note}");
         }
         if metric.notes.len() > max_notes {
-            println!("  and {} more; see bench/results.json", metric.notes.len() - max_notes);
+            println!("  and {} more; see bench/results-learning.json", metric.notes.len() - max_notes);
         }
     }
 }
 
-/// All metrics as the rows of `results.json`.
+/// All metrics as the rows of `results-learning.json`.
 pub fn to_results(metrics: &[LearningMetric]) -> Value {
     metrics.iter().map(LearningMetric::to_json).collect()
 }

@@ -31,7 +31,7 @@ pub fn run(words: &[String]) -> Result<ExitCode> {
     print_metrics(&metrics, MAX_NOTES);
     if options.logs.is_none() {
         let results = to_results(&metrics);
-        std::fs::write(crate::root().join("bench/results.json"), format!("{results:#}\n"))?;
+        std::fs::write(crate::root().join("bench/results-learning.json"), format!("{results:#}\n"))?;
     }
     let missed = metrics.iter().filter(|metric| metric.is_met() == Some(false)).count();
     let met = metrics.iter().filter(|metric| metric.is_met() == Some(true)).count();

@@ -8,6 +8,7 @@ pub mod accounts;
 pub mod assets;
 pub mod audit;
 pub mod backup;
+pub mod bulk_load;
 pub mod db;
 pub mod evaluation;
 pub mod fsck;

@@ -18,6 +18,7 @@ mod events_web;
 mod exchange;
 mod explore;
 mod hub_admin;
+mod hub_load;
 mod hub_maintenance;
 mod hub_runner;
 mod hub_serve;

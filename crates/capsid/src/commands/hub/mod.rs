@@ -4,6 +4,7 @@ mod admin;
 mod backup;
 mod config;
 mod fsck;
+mod load;
 mod location;
 mod migrate;
 mod progress;
@@ -25,6 +26,7 @@ Examples:
   capsid hub config --origin               each setting and where it comes from
   capsid hub migrate --data DIR            bring a database up to date before the new hub starts
   capsid hub fsck                          check everything a hub keeps
+  capsid hub load FILE                     many bundles from a file, before the hub starts
   capsid hub backup FILE                   copy it while the hub runs; `restore` brings it back
   capsid hub runner --token-file FILE      run the commands of candidates in a sandbox, as a user of its own
   capsid hub admin --help                  accounts, assets and nodes, beside a hub that runs")]
@@ -41,6 +43,7 @@ enum HubCommand {
     Config(config::HubConfigArgs),
     Migrate(migrate::HubMigrateArgs),
     Fsck(fsck::HubFsckArgs),
+    Load(load::HubLoadArgs),
     Backup(backup::HubBackupArgs),
     Restore(restore::HubRestoreArgs),
     Runner(runner::HubRunnerArgs),
@@ -54,6 +57,7 @@ pub fn run(arguments: &HubArgs) -> Result<u8> {
         HubCommand::Config(arguments) => config::run(arguments),
         HubCommand::Migrate(arguments) => migrate::run(arguments),
         HubCommand::Fsck(arguments) => fsck::run(arguments),
+        HubCommand::Load(arguments) => load::run(arguments),
         HubCommand::Backup(arguments) => backup::run(arguments),
         HubCommand::Restore(arguments) => restore::run(arguments),
         HubCommand::Runner(arguments) => runner::run(arguments),

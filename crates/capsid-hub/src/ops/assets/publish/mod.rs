@@ -1,6 +1,7 @@
 //! Publishing a gene and a capsule together.
 
 mod call;
+pub mod load;
 mod publish_policy;
 mod receipt;
 
