@@ -15,7 +15,8 @@ const ITEMS: usize = 1000;
 const RELATIONS: usize = 5;
 /// One teller may tell 100,000 items.
 const EACH_TELLS: usize = 90_000;
-const QUERIES: usize = 1000;
+/// How long questions are asked of each kind and size.
+const SECONDS: f64 = 5.0;
 /// The floor has one row for each item.
 const ROW: &str = "x";
 
@@ -58,11 +59,13 @@ struct Answered {
 impl Answered {
     fn measure(hub: &Server) -> Result<Self> {
         hub.wait_for_index()?;
+        let ask = |requests: &[Vec<u8>]| {
+            let count = load::count_for(&hub.address, requests, 1, SECONDS)?;
+            load::run(&hub.address, requests, 1, count)
+        };
         let queries: Vec<Vec<u8>> = (0..200).map(|n| query(n * 37)).collect();
-        load::run(&hub.address, &queries, 1, 100)?;
-        let asked = load::run(&hub.address, &queries, 1, QUERIES)?;
         let drawings: Vec<Vec<u8>> = (0..200).map(|n| drawing(n * 41)).collect();
-        Ok(Self { asked, drawn: load::run(&hub.address, &drawings, 1, QUERIES / 4)? })
+        Ok(Self { asked: ask(&queries)?, drawn: ask(&drawings)? })
     }
 }
 

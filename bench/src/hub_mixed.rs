@@ -28,7 +28,8 @@ struct Window {
 }
 
 pub fn run() -> Result<Vec<Row>> {
-    let seconds = if std::env::var_os("CAPSID_SOAK").is_some() { 360 } else { 6 };
+    let is_soak = std::env::var_os("CAPSID_SOAK").is_some();
+    let seconds = if is_soak { 360 } else { 6 };
     let assets = hub_data::wanted();
     let data = hub_data::copy(assets)?;
     let hub = Server::hub(data.path(), None)?;
@@ -66,9 +67,10 @@ pub fn run() -> Result<Vec<Row>> {
         ours: late,
         peer: Some(early),
         unit: "MB",
-        wanted: "<= 1.1x that at the beginning",
-        met: Some(late <= MAX_LARGER * early),
-        note: String::new(),
+        wanted: "<= 1.1x that at the beginning, over an hour",
+        // In a minute, caches fill.
+        met: is_soak.then_some(late <= MAX_LARGER * early),
+        note: "`make soak PART=mixed` takes an hour.".to_owned(),
     });
     hub.wait_for_index()?;
     rows.push(checked(data.path())?);

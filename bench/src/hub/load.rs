@@ -34,11 +34,11 @@ pub fn run(address: &str, requests: &[Vec<u8>], connections: usize, count: usize
     run_paced(address, requests, connections, count, None)
 }
 
-/// How many requests such connections answer in so many seconds, at least 100 and at most 20,000. It warms them up as well.
+/// How many requests such connections answer in so many seconds, at least 200 and at most 20,000. It warms them up as well.
 pub fn count_for(address: &str, requests: &[Vec<u8>], connections: usize, seconds: f64) -> Result<usize> {
-    let sample = 200;
+    let sample = connections.max(50);
     let rate = sample as f64 / run(address, requests, connections, sample)?.seconds;
-    Ok((rate * seconds).clamp(100.0, 20_000.0) as usize)
+    Ok((rate * seconds).clamp(200.0, 20_000.0) as usize)
 }
 
 /// The same as `run`, at most so many a second.
