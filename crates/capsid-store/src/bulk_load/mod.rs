@@ -15,7 +15,6 @@ use crate::evaluation::owners::owner_level;
 use crate::nodes::{self, NodeRow};
 use crate::params;
 use crate::registry::publish::{AWAITING_MODERATION, NewBundle, PublishOutcome, publish};
-use crate::search;
 use crate::store::Store;
 use capsid_model::problem::{Code, Problem, Result};
 use capsid_model::time::Time;
@@ -24,8 +23,6 @@ use capsid_rules::evaluation::owners::OwnerLevel;
 use capsid_rules::lifecycle::AssetStatus;
 use std::sync::mpsc::{Receiver, sync_channel};
 
-/// How many assets are indexed at once.
-const INDEXED_AT_ONCE: usize = 2_000;
 /// How many bundles share a commit on a server, where others wait for the rows of their nodes meanwhile.
 const MAX_ON_SERVER: usize = 200;
 
@@ -201,16 +198,12 @@ fn is_warned_stranger(tx: &mut dyn Tx, node: &NodeRow, bundle: &NewBundle) -> Re
 
 /// Brings what was loaded into the index. Blocks. Beside hubs on PostgreSQL each of them does its own.
 pub fn update_index(store: &Store, now: Time, progress: &mut dyn FnMut(u64)) -> Result<()> {
-    let mut indexed = 0;
-    loop {
-        let added = store.write_now(|tx| search::index_pending(tx, INDEXED_AT_ONCE))?;
-        if added == 0 {
-            break;
-        }
-        indexed += added as u64;
-        progress(indexed);
+    let waiting = store.index_lag()?.assets;
+    while store.follow_step(now)? {
+        let left = store.index_lag()?.assets;
+        progress(waiting.saturating_sub(left).unsigned_abs());
     }
-    store.follow_all(now)?;
+    while store.merge_search_step()? {}
     if store.dialect() == Dialect::Postgres {
         // The planner knows nothing of so many new rows before the server gets round to it.
         store.write_now(|tx| tx.run("ANALYZE", &[]))?;
