@@ -68,6 +68,9 @@ pub enum LoadOutcome {
     Banned,
 }
 
+/// What is told of each commit: what became of its bundles, by line.
+pub type OnCommit<'a> = dyn FnMut(&[(u64, LoadOutcome)]) + Send + 'a;
+
 /// Loads bundles in the order of an iterator, and tells of each commit what became of its bundles, by line. Blocks. The
 /// index does not hold them before [`update_index`].
 pub fn load_bundles(
@@ -75,7 +78,7 @@ pub fn load_bundles(
     items: impl Iterator<Item = LoadItem>,
     options: LoadOptions,
     now: Time,
-    on_commit: &mut (dyn FnMut(&[(u64, LoadOutcome)]) + Send),
+    on_commit: &mut OnCommit<'_>,
 ) -> Result<()> {
     let size = match store.dialect() {
         Dialect::Sqlite => options.commit_every,
@@ -105,7 +108,7 @@ fn write_all(
     waiting: &Receiver<Vec<LoadItem>>,
     options: LoadOptions,
     now: Time,
-    on_commit: &mut (dyn FnMut(&[(u64, LoadOutcome)]) + Send),
+    on_commit: &mut OnCommit<'_>,
 ) -> Result<()> {
     for batch in waiting {
         let outcomes = store.write_now(move |tx| load_batch(tx, &batch, options, now))?;
@@ -203,7 +206,7 @@ pub fn update_index(store: &Store, now: Time, progress: &mut dyn FnMut(u64)) -> 
         let left = store.index_lag()?.assets;
         progress(waiting.saturating_sub(left).unsigned_abs());
     }
-    while store.merge_search_step()? {}
+    store.optimize_search()?;
     if store.dialect() == Dialect::Postgres {
         // The planner knows nothing of so many new rows before the server gets round to it.
         store.write_now(|tx| tx.run("ANALYZE", &[]))?;

@@ -104,7 +104,7 @@ pub(super) fn neighbourhood(
     let sources: HashSet<i64> = edges.iter().map(|edge| edge.said_by).collect();
     let sources = entity_rows::source_names(index, &sources.into_iter().collect::<Vec<_>>())?;
     let mut relations =
-        edges.into_iter().map(|edge| relation(edge, &entities, &sources)).collect::<Result<Vec<_>>>()?;
+        edges.iter().map(|edge| relation(edge, &entities, &sources)).collect::<Result<Vec<_>>>()?;
     relations.sort_by(|a, b| order(a).cmp(&order(b)));
     let entities = entities.into_values().map(|entity| (entity.id, entity)).collect();
     Ok(Neighbourhood { relations, entities })
@@ -133,7 +133,11 @@ fn read_edges(index: &mut dyn Tx, entity: i64, wanted: &BTreeSet<i64>, most: usi
     Ok(edges)
 }
 
-fn relation(edge: Edge, entities: &HashMap<i64, Entity>, sources: &HashMap<i64, String>) -> Result<Relation> {
+fn relation(
+    edge: &Edge,
+    entities: &HashMap<i64, Entity>,
+    sources: &HashMap<i64, String>,
+) -> Result<Relation> {
     let missing = || damaged("The index names an entity or a source that it does not hold.");
     let end = |number: i64| entities.get(&number).ok_or_else(missing);
     let asset = |number: i64| AssetId::parse(&end(number)?.key).ok_or_else(missing);
