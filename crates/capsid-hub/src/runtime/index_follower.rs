@@ -20,7 +20,7 @@ use tokio::time::timeout;
 
 const TIMING: BatchTiming =
     BatchTiming { delay: Duration::from_millis(50), after_failure: Duration::from_secs(5) };
-/// How long a read waits for the index, and how long a write that looks names up in it.
+/// How long a read waits for the index, and how long what looks names up in it.
 const READ_WAIT: Duration = Duration::from_millis(250);
 const WRITE_WAIT: Duration = Duration::from_secs(2);
 /// How many numbers of each log a read follows at once where it waits. Others follow as many as they can.
@@ -91,6 +91,11 @@ impl IndexFollower {
     /// Waits until a read sees what was written before it. Tells how much it may lack after a quarter of a second.
     pub async fn wait_for_read(&self) -> ApiResult<i64> {
         Ok(self.wait(READ_WAIT).await?)
+    }
+
+    /// The same for a read that answers that a name is unknown: it waits longer, for that must not be said too early.
+    pub async fn wait_for_names(&self) -> ApiResult<i64> {
+        Ok(self.wait(WRITE_WAIT).await?)
     }
 
     /// Waits until a search sees what was written before it. Tells how much it may lack after a quarter of a second; what

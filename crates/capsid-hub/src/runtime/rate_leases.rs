@@ -1,5 +1,6 @@
 //! Limits that several hubs share, spent from memory: a hub takes a part of a key's window from the database at once, and spends
-//! it within a second. So several hubs together let through at most one lease each more than the limit at a moment.
+//! it within a second. So several hubs together let through at most one lease each more than the limit at a moment. A hub that is
+//! killed does not give back what it took.
 
 use crate::error::{ApiError, ApiResult};
 use capsid_model::time::Time;

@@ -201,12 +201,14 @@ fn is_warned_stranger(tx: &mut dyn Tx, node: &NodeRow, bundle: &NewBundle) -> Re
 
 /// Brings what was loaded into the index. Blocks. Beside hubs on PostgreSQL each of them does its own.
 pub fn update_index(store: &Store, now: Time, progress: &mut dyn FnMut(u64)) -> Result<()> {
-    let waiting = store.index_lag()?.assets;
-    while store.follow_step(now)? {
-        let left = store.index_lag()?.assets;
-        progress(waiting.saturating_sub(left).unsigned_abs());
+    if store.index().is_some_and(|index| index.is_writable()) {
+        let waiting = store.index_lag()?.assets;
+        while store.follow_step(now)? {
+            let left = store.index_lag()?.assets;
+            progress(waiting.saturating_sub(left).unsigned_abs());
+        }
+        store.optimize_search()?;
     }
-    store.optimize_search()?;
     if store.dialect() == Dialect::Postgres {
         // The planner knows nothing of so many new rows before the server gets round to it.
         store.write_now(|tx| tx.run("ANALYZE", &[]))?;

@@ -126,7 +126,7 @@ impl GraphChange {
             MeaningTerms::parse(&SearchableText { title: name, ..SearchableText::default() })
         });
         let line = terms.as_ref().map(MeaningTerms::line);
-        index.run(
+        let added = index.run(
             index_sql::ADD_ENTITY,
             params![
                 number,
@@ -139,6 +139,7 @@ impl GraphChange {
                 &line
             ],
         )?;
+        must_be_one(added, *id)?;
         self.entities.count(&entity.kind, 1);
         if let Some(terms) = &terms {
             self.set_terms(terms, mentions_class(mentions + ingested), number, true);
@@ -167,9 +168,10 @@ impl GraphChange {
         }
         if is_gone {
             self.entities.count(&counted.entity.kind, -1);
-            index.run(index_sql::DELETE_ENTITY, params![number])?;
+            must_be_one(index.run(index_sql::DELETE_ENTITY, params![number])?, counted.id)?;
         } else {
-            index.run(index_sql::COUNT_ENTITY, params![number, mentions_now, told_now])?;
+            let changed = index.run(index_sql::COUNT_ENTITY, params![number, mentions_now, told_now])?;
+            must_be_one(changed, counted.id)?;
         }
         Ok(())
     }
@@ -281,6 +283,14 @@ impl<'s> EdgeChange<'s> {
         let params = params![*entity, *lane, *asserted_at, *other, *kind, *asserted_by, *claims];
         index.run(index_sql::COUNT_EDGE, params)
     }
+}
+
+/// A statement that counts an entity changes its row, or the index has lost it.
+fn must_be_one(changed: u64, id: i64) -> Result<()> {
+    if changed == 1 {
+        return Ok(());
+    }
+    Err(damaged(format!("The thing {id} is not there after it was counted.")))
 }
 
 /// Whether entities of a kind are found by their names. Assets are found by the search index, nodes only by their ids.

@@ -77,7 +77,10 @@ pub async fn draw_graph(
     let order = DrawingPlan::read(&wanted)?;
     let charge = admit(hub, &sender, GraphUseKind::Query, AnonymousAccess::Welcome).await?;
     let near = hub.embedder.find_near(&order.words).await;
-    let lag = hub.index.wait_for_read().await?;
+    let lag = match order.around.is_empty() {
+        true => hub.index.wait_for_read().await?,
+        false => hub.index.wait_for_names().await?,
+    };
     let mut drawing = hub.store.read::<_, ApiError, _>(move |tx| order.draw(tx, near.clone())).await?;
     drawing.set_index_lag(lag);
     drawing.pay(hub, charge).await

@@ -44,7 +44,7 @@ pub async fn find_path(
     let [from, to] = [(ends.from, "from"), (ends.to, "to")].map(|(name, path)| checked(name, path));
     let (from, to) = (from?, to?);
     let charge = admit(hub, &sender, GraphUseKind::Query, AnonymousAccess::Welcome).await?;
-    let lag = hub.index.wait_for_read().await?;
+    let lag = hub.index.wait_for_names().await?;
     let mut drawing = hub.store.read::<_, ApiError, _>(move |tx| draw(tx, &from, &to)).await?;
     drawing.set_index_lag(lag);
     drawing.pay(hub, charge).await
