@@ -14,6 +14,7 @@ use crate::runtime::index_follower::IndexFollower;
 use crate::runtime::keyed_semaphore::KeyedSemaphore;
 use crate::runtime::password_hasher::PasswordHasher;
 use crate::runtime::rate_limiter::RateLimiter;
+use crate::runtime::response_cache::ResponseCache;
 use crate::runtime::telemetry::Telemetry;
 use crate::runtime::usage_counter::UsageCounter;
 use capsid_model::problem::Result;
@@ -41,6 +42,8 @@ pub struct Hub {
     pub waiting: KeyedSemaphore,
     /// What was fetched and looked at, before it is written.
     pub usage: UsageCounter,
+    /// What it was asked and nothing has changed since.
+    pub responses: ResponseCache,
     /// Brings what was written into the index.
     pub index: IndexFollower,
     /// Finds what says the same in other words, where there is an endpoint for it.
@@ -125,6 +128,7 @@ impl Hub {
             events: EventNotifier::default(),
             waiting: KeyedSemaphore::default(),
             usage: UsageCounter::new(Arc::clone(&store), shared_clock, config.rewards()),
+            responses: ResponseCache::default(),
             index: IndexFollower::new(Arc::clone(&store), Arc::clone(&clock))?,
             embedder,
             health: HealthCache::default(),

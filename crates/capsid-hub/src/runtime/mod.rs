@@ -11,5 +11,6 @@ pub mod keyed_semaphore;
 pub mod log_queue;
 pub mod password_hasher;
 pub mod rate_limiter;
+pub mod response_cache;
 pub mod telemetry;
 pub mod usage_counter;
