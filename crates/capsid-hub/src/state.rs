@@ -16,6 +16,7 @@ use crate::runtime::node_lookup::NodeLookup;
 use crate::runtime::password_hasher::PasswordHasher;
 use crate::runtime::publish_queue::PublishQueue;
 use crate::runtime::rate_limiter::RateLimiter;
+use crate::runtime::response_cache::ResponseCache;
 use crate::runtime::telemetry::Telemetry;
 use crate::runtime::usage_counter::UsageCounter;
 use capsid_model::problem::Result;
@@ -47,6 +48,8 @@ pub struct Hub {
     pub nodes: NodeLookup,
     /// Stores publishes that wait together.
     pub publishes: PublishQueue,
+    /// What it was asked and nothing has changed since.
+    pub responses: ResponseCache,
     /// Brings what was written into the index.
     pub index: IndexFollower,
     /// Finds what says the same in other words, where there is an endpoint for it.
@@ -133,6 +136,7 @@ impl Hub {
             usage: UsageCounter::new(Arc::clone(&store), shared_clock, config.rewards()),
             nodes: NodeLookup::new(Arc::clone(&store)),
             publishes: PublishQueue::new(Arc::clone(&store), Arc::clone(&clock)),
+            responses: ResponseCache::default(),
             index: IndexFollower::new(Arc::clone(&store), Arc::clone(&clock))?,
             embedder,
             health: HealthCache::default(),

@@ -221,3 +221,145 @@ fn case_says_nothing_and_a_signal_is_worth_more_than_a_word() {
         assert_eq!(timeout["assets"][3]["match_score"], 0.5);
     });
 }
+
+/// Where every asset is in the index, and what it means.
+fn index_rows(hub: &TestHub) -> (Vec<(i64, i64)>, Vec<(i64, String)>, i64) {
+    hub.follow();
+    hub.hub
+        .store
+        .read_now(|tx| {
+            let index = tx.index()?;
+            Ok((
+                index.query_all("SELECT seq, rank FROM entries ORDER BY seq", &[])?,
+                index.query_all("SELECT seq, line FROM meanings ORDER BY seq", &[])?,
+                index.count("SELECT assets FROM indexed", &[])?,
+            ))
+        })
+        .unwrap()
+}
+
+#[test]
+fn an_index_that_followed_every_change_is_the_same_as_a_new_one() {
+    both(|hub| {
+        let bundles: Vec<Bundle> = (0..6)
+            .map(|n| bundle(n, &[&format!("signal_{}", n % 3), "TimeoutError"], "Mend the upload"))
+            .collect();
+        for (n, bundle) in bundles.iter().enumerate() {
+            hub.publish(&format!("node_{}", n % 2), bundle).expect(200);
+            if n % 2 == 0 {
+                promote(hub, bundle.capsule_id());
+            }
+            if n % 3 == 0 {
+                hub.follow();
+            }
+        }
+        hub.message("node_0", "revoke", json!({"target_asset_id": bundles[2].capsule_id()})).expect(200);
+        hub.register("node_r");
+        let report =
+            json!({"target_asset_id": bundles[0].capsule_id(), "validation_report": {"overall_ok": true}});
+        hub.take_on_trial("node_r", bundles[0].capsule_id());
+        hub.message("node_r", "report", report).expect(200);
+        let (followed, found) = (index_rows(hub), search(hub, "signals=timeout"));
+        assert_eq!(followed.2, 18);
+        assert_eq!(found["count"], 2, "{found}");
+        hub.hub.store.reset_index().unwrap();
+        assert_eq!(index_rows(hub), followed);
+        assert_eq!(search(hub, "signals=timeout"), found);
+    });
+}
+
+#[test]
+fn a_search_sees_what_was_written_before_it_however_far_the_index_is_behind() {
+    both(|hub| {
+        for n in 0..8 {
+            let bundle = bundle(n, &["TimeoutError"], "Try again");
+            hub.publish("node_a", &bundle).expect(200);
+            let waiting = search(hub, "signals=timeout&status=candidate&limit=100");
+            assert!(ids(&waiting).contains(&bundle.capsule_id()), "{waiting}");
+            promote(hub, bundle.capsule_id());
+            let found = search(hub, "signals=timeout&limit=100");
+            assert!(
+                ids(&found).contains(&bundle.capsule_id()) && found.get("index_lag").is_none(),
+                "{found}"
+            );
+            let hidden = search(hub, "signals=timeout&status=candidate&limit=100");
+            assert!(!ids(&hidden).contains(&bundle.capsule_id()), "{hidden}");
+            let revoke = json!({"target_asset_id": bundle.capsule_id()});
+            hub.message("node_a", "revoke", revoke).expect(200);
+            assert_eq!(search(hub, "signals=timeout&limit=100")["count"], 0);
+        }
+    });
+}
+
+#[test]
+fn a_whole_row_has_the_members_that_can_be_asked_for_by_name() {
+    both(|hub| {
+        let bundle = bundle(1, &["TimeoutError", "quote\"{}"], "Try {again}");
+        hub.publish("node_a", &bundle).expect(200);
+        promote(hub, bundle.capsule_id());
+        let whole = search(hub, "signals=timeout");
+        let names: Vec<&str> = whole["assets"][0].as_object().unwrap().keys().map(String::as_str).collect();
+        let named = search(hub, &format!("signals=timeout&fields={}", names.join(",")));
+        assert!(names.contains(&"summary") && names.contains(&"gdi_score") && names.contains(&"match_score"));
+        assert_eq!(named, whole);
+    });
+}
+
+#[test]
+fn a_revoked_asset_is_not_found_even_where_the_index_does_not_know_it() {
+    both(|hub| {
+        let bundle = bundle(1, &["TimeoutError"], "Try again");
+        hub.publish("node_a", &bundle).expect(200);
+        promote(hub, bundle.capsule_id());
+        hub.follow();
+        assert_eq!(search(hub, "signals=timeout")["count"], 1);
+        // No change tells the index.
+        hub.change("UPDATE assets SET status = 'revoked'");
+        assert_eq!(search(hub, "signals=timeout")["count"], 0);
+        assert_eq!(hub.get("/a2a/assets/semantic-search?q=timeout").expect(200)["count"], 0);
+    });
+}
+
+/// Whether the answer to this question is known already.
+fn is_kept(hub: &TestHub, query: &str) -> bool {
+    hub.hub.responses.find(query, hub.hub.store.state()).is_some()
+}
+
+/// Asks until the answer is kept: what the hub does by itself may still change the index.
+fn is_kept_after<T>(hub: &TestHub, query: &str, ask: impl Fn() -> T) -> bool {
+    (0..100).any(|_| {
+        ask();
+        is_kept(hub, query)
+    })
+}
+
+#[test]
+fn a_question_that_is_asked_again_is_answered_by_what_is_so_now() {
+    let hub = TestHub::sqlite();
+    let (one, other) = (bundle(1, &["TimeoutError"], "First"), bundle(2, &["TimeoutError"], "Second"));
+    hub.publish("node_a", &one).expect(200);
+    promote(&hub, one.capsule_id());
+    let query = "type=Capsule&signals=timeout";
+    let ask = || hub.get(&format!("/a2a/assets/search?{query}"));
+    let first = ask();
+    hub.follow();
+    assert!(is_kept_after(&hub, query, ask), "nothing changed since");
+    assert_eq!(ask().text, first.text);
+    // By an operation.
+    hub.publish("node_a", &other).expect(200);
+    assert!(!is_kept(&hub, query));
+    promote(&hub, other.capsule_id());
+    assert_eq!(ask().expect(200)["count"], 2);
+    // By anything that writes to the database, and by another process beside the hub.
+    hub.follow();
+    assert!(is_kept_after(&hub, query, ask));
+    let options = capsid_store::StoreOptions::new(&hub.hub.config.data, None).shared();
+    let beside = capsid_store::Store::open(&options, START).unwrap();
+    beside.write_now(|tx| tx.run("UPDATE assets SET trust_tier = 'delisted'", &[])).unwrap();
+    assert!(!is_kept(&hub, query));
+    assert_eq!(ask().expect(200)["count"], 0);
+    // By a change of the index alone.
+    assert!(is_kept_after(&hub, query, ask));
+    hub.change_index("DELETE FROM meanings WHERE seq = 1");
+    assert!(!is_kept(&hub, query));
+}

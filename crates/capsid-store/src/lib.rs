@@ -27,7 +27,7 @@ pub mod system;
 pub mod work;
 
 pub use crate::db::migrate::fingerprint as schema_fingerprint;
-pub use store::{Store, StoreOptions};
+pub use store::{Store, StoreOptions, StoreState};
 
 use capsid_model::problem::{Code, Problem, Result};
 use capsid_model::time::Time;

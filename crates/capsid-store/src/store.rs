@@ -5,7 +5,7 @@ use crate::db::operation::{ErasedOperation, TypedOperation};
 use crate::db::postgres::PostgresThreads;
 use crate::db::private_files;
 use crate::db::sqlite;
-use crate::db::sqlite::SqliteThreads;
+use crate::db::sqlite::{SqliteConnection, SqliteThreads};
 use crate::db::tx::{Dialect, Tx};
 use crate::index::{HubTx, Index};
 use capsid_disk::lock::Lock;
@@ -13,7 +13,7 @@ use capsid_model::problem::{Code, Problem, Result};
 use capsid_model::time::Time;
 use capsid_rules::evaluation::trust_policy::TrustPolicy;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 /// Where the database is and how it is used.
@@ -74,10 +74,28 @@ enum Backend {
 
 /// An open database.
 pub struct Store {
+    /// Tells when the database or the index was changed. It goes first, so that the last connection to a file is one that
+    /// may tidy it up.
+    watch: Mutex<Option<StoreWatch>>,
     backend: Backend,
     trust: Arc<RwLock<TrustPolicy>>,
     /// What follows from the database; none in a tool beside a database that has none here.
     index: Option<Arc<Index>>,
+    /// The file of SQLite.
+    file: Option<PathBuf>,
+}
+
+/// A state of the database and of the index: what was read in a state is still so while it lasts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StoreState {
+    database: i64,
+    index: i64,
+}
+
+/// Connections that only look whether others have changed the files, those of other processes included.
+struct StoreWatch {
+    database: SqliteConnection,
+    index: SqliteConnection,
 }
 
 impl Store {
@@ -96,7 +114,8 @@ impl Store {
             (true, Some(url)) => Some(Index::of_shared_folder(&options.data, url)?),
             (false, url) => Index::beside_hub(&options.data, url.as_deref()),
         };
-        Ok(Self { backend, trust: Arc::default(), index })
+        let file = options.database.is_none().then(|| options.file());
+        Ok(Self { backend, trust: Arc::default(), index, file, watch: Mutex::default() })
     }
 
     /// What follows from the database, where this process has it.
@@ -104,9 +123,24 @@ impl Store {
         self.index.as_ref()
     }
 
+    /// The state of the database and the index. None on a server, where nothing tells it without a question, and in a
+    /// process that does not write the index. Whoever gets the same answer before a read and later knows that nothing was
+    /// committed in between, by whomever. Takes some microseconds.
+    pub fn state(&self) -> Option<StoreState> {
+        let index = self.index().filter(|index| index.is_writable())?;
+        let file = self.file.as_ref()?;
+        let mut watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
+        if watch.is_none() {
+            let database = SqliteConnection::reader(file).ok()?;
+            *watch = Some(StoreWatch { database, index: index.open_reader().ok()? });
+        }
+        let StoreWatch { database, index } = watch.as_ref()?;
+        Some(StoreState { database: database.data_version().ok()?, index: index.data_version().ok()? })
+    }
+
     /// Sets how evidence counts, for every operation from now on.
     pub fn set_trust(&self, policy: TrustPolicy) {
-        *self.trust.write().unwrap_or_else(std::sync::PoisonError::into_inner) = policy;
+        *self.trust.write().unwrap_or_else(PoisonError::into_inner) = policy;
     }
 
     /// Which database this is.
@@ -211,7 +245,7 @@ impl Store {
     {
         let (trust, index) = (Arc::clone(&self.trust), self.index.clone());
         move |tx| {
-            let trust = *trust.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let trust = *trust.read().unwrap_or_else(PoisonError::into_inner);
             op(&mut HubTx { tx, trust, index: index.clone(), snapshot: None })
         }
     }

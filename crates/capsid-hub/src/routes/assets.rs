@@ -19,7 +19,9 @@ use crate::ops::assets::verify::{self, VerifyAssetResponse};
 use crate::ops::assets::view::{AssetPageResponse, Selected};
 use crate::state::SharedHub;
 use axum::Json;
-use axum::extract::State;
+use axum::extract::{RawQuery, State};
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
 
 /// Lists assets, promoted ones unless another status is asked for.
 ///
@@ -71,9 +73,11 @@ pub async fn facets(
 pub async fn search(
     State(hub): State<SharedHub>,
     credentials: Credentials,
+    RawQuery(question): RawQuery,
     QueryParams(params): QueryParams<SearchAssetsParams>,
-) -> ApiResult<Json<FoundPageResponse>> {
-    Ok(Json(search::search_assets(&hub, &credentials, params).await?))
+) -> ApiResult<Response> {
+    let body = search::search_assets(&hub, &credentials, &question.unwrap_or_default(), params).await?;
+    Ok(([(CONTENT_TYPE, "application/json")], body).into_response())
 }
 
 /// Finds assets by what they mean, and tells why each was found.

@@ -14,5 +14,6 @@ pub mod password_hasher;
 pub mod publish_queue;
 pub mod rate_leases;
 pub mod rate_limiter;
+pub mod response_cache;
 pub mod telemetry;
 pub mod usage_counter;

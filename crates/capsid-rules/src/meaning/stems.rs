@@ -1,6 +1,8 @@
 //! What a word is compared by: its stem, after short forms, odd verbs and British spelling were set right.
 
 use rust_stemmers::{Algorithm, Stemmer};
+use std::cell::RefCell;
+use std::collections::HashMap;
 
 /// Words whose stem would be that of a word with another meaning: `container` that of `contains`.
 const OWN: &[&str] = &[
@@ -15,8 +17,35 @@ const OWN: &[&str] = &[
     "readiness",
 ];
 
+/// How many words a thread remembers the stems of.
+const REMEMBERED: usize = 65_536;
+/// The longest word that is remembered.
+const MAX_REMEMBERED: usize = 32;
+
+thread_local! {
+    /// The words of a thread so far: texts use the same ones.
+    static STEMS: RefCell<HashMap<Box<str>, Box<str>>> = RefCell::default();
+}
+
 /// What a word is compared by. The word is in lower case.
 pub(super) fn stem(word: &str) -> String {
+    if word.len() > MAX_REMEMBERED {
+        return compute_stem(word);
+    }
+    STEMS.with_borrow_mut(|known| {
+        if let Some(stem) = known.get(word) {
+            return stem.to_string();
+        }
+        if known.len() >= REMEMBERED {
+            known.clear();
+        }
+        let stem = compute_stem(word);
+        known.insert(word.into(), stem.as_str().into());
+        stem
+    })
+}
+
+fn compute_stem(word: &str) -> String {
     let word = usual(word);
     if word.len() < 3 || !word.bytes().all(|b| b.is_ascii_lowercase()) {
         return word.to_owned();

@@ -4,7 +4,6 @@ use super::noise::{self, NoiseChunk};
 use super::{stems, stop_words};
 use capsid_model::hash::stable_hash;
 use std::borrow::Cow;
-use std::collections::HashMap;
 use unicode_normalization::UnicodeNormalization;
 
 /// How much of one text is looked at, in bytes: signals can be whole logs.
@@ -199,8 +198,6 @@ pub(super) fn fitted(term: String) -> String {
 #[derive(Default)]
 struct Tokenizer {
     tokens: Vec<TextToken>,
-    /// Stems of the words so far: texts repeat themselves.
-    stems: HashMap<String, String>,
     /// How much the line says.
     force: f64,
     /// Whether numbers and paths are words too.
@@ -270,7 +267,7 @@ impl Tokenizer {
             if (2..=MAX_PARTS).contains(&parts.len()) {
                 let whole = parts.concat();
                 let force = if is_error(name) { force } else { force.min(1.0) };
-                let stem = self.stem(&whole);
+                let stem = stems::stem(&whole);
                 self.push(stem, whole, TokenKind::Whole, force);
             }
             let is_single = parts.len() == 1;
@@ -285,17 +282,8 @@ impl Tokenizer {
             return;
         }
         let kind = if stop_words::is_phrase_stop_word(&part) { TokenKind::Small } else { TokenKind::Word };
-        let stem = self.stem(&part);
+        let stem = stems::stem(&part);
         self.push(stem, part, kind, force);
-    }
-
-    fn stem(&mut self, word: &str) -> String {
-        if let Some(known) = self.stems.get(word) {
-            return known.clone();
-        }
-        let stem = stems::stem(word);
-        self.stems.insert(word.to_owned(), stem.clone());
-        stem
     }
 
     fn push(&mut self, key: String, shown: String, kind: TokenKind, force: f64) {

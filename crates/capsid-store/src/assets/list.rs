@@ -3,7 +3,7 @@
 use crate::assets::AssetRow;
 use crate::assets::id::AssetId;
 use crate::db::row::{row, select};
-use crate::db::tx::{Param, Tx};
+use crate::db::tx::{Dialect, Param, Tx};
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
@@ -283,21 +283,25 @@ pub(crate) fn padded<'a, T>(values: &'a [T], make: impl Fn(&'a T) -> Param<'a>) 
     params
 }
 
-/// Assets by their sequence, in the order that is asked for.
+const BY_SEQ_SQLITE: &str = listed!("WHERE a.seq IN (SELECT value FROM json_each($1))");
+const BY_SEQ_POSTGRES: &str = listed!(
+    "WHERE a.seq = ANY (ARRAY(SELECT CAST(value AS BIGINT) FROM json_array_elements_text(CAST($1 AS JSON))))"
+);
+
+/// Assets by their sequence, in the order that is asked for. One statement, which reads a row for each.
 pub fn by_seq(tx: &mut dyn Tx, seqs: &[i64]) -> Result<Vec<ListedAsset>> {
-    let mut loaded = HashMap::with_capacity(seqs.len());
-    for some in seqs.chunks(BATCH) {
-        tx.query_each(
-            listed!(
-                "WHERE a.seq IN ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)"
-            ),
-            &padded(some, |seq| Param::from(*seq)),
-            |listed: ListedAsset| {
-                loaded.insert(listed.asset.seq, listed);
-                Ok(())
-            },
-        )?;
+    if seqs.is_empty() {
+        return Ok(Vec::new());
     }
+    let sql = match tx.dialect() {
+        Dialect::Sqlite => BY_SEQ_SQLITE,
+        Dialect::Postgres => BY_SEQ_POSTGRES,
+    };
+    let mut loaded = HashMap::with_capacity(seqs.len());
+    tx.query_each(sql, params![&serde_json::json!(seqs).to_string()], |listed: ListedAsset| {
+        loaded.insert(listed.asset.seq, listed);
+        Ok(())
+    })?;
     Ok(seqs.iter().filter_map(|seq| loaded.remove(seq)).collect())
 }
 

@@ -20,10 +20,11 @@ CREATE TABLE entries (
 ) STRICT;
 CREATE INDEX entries_by_rank ON entries (rank);
 
--- What assets mean, each as a line of terms.
+-- What assets mean, each as a line of terms, and the words of their cards with spaces around them.
 CREATE TABLE meanings (
     seq INTEGER PRIMARY KEY,
-    line TEXT NOT NULL
+    line TEXT NOT NULL,
+    words TEXT NOT NULL
 ) STRICT;
 
 -- How many assets are in the search.

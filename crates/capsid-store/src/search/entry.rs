@@ -1,6 +1,7 @@
 //! What the search holds of an asset.
 
 use super::{expression, ranked};
+use crate::assets::list::ListedAsset;
 use crate::db::row::{row, select};
 use crate::db::tx::{Dialect, Tx};
 use crate::params;
@@ -111,6 +112,30 @@ pub fn meanings(tx: &mut dyn Tx, seqs: &[i64]) -> Result<HashMap<i64, MeaningTer
         meanings.insert(source.seq, source.meaning());
     }
     Ok(meanings)
+}
+
+/// The words of some assets: as the index holds them, else made of their cards. Reads a row for each.
+pub fn words(tx: &mut dyn Tx, assets: &[ListedAsset]) -> Result<HashMap<i64, String>> {
+    let seqs: Vec<i64> = assets.iter().map(|listed| listed.asset.seq).collect();
+    let kept = tx.index()?.query_all::<(i64, String)>(
+        "SELECT m.seq, m.words FROM meanings m WHERE m.seq IN (SELECT j.value FROM json_each($1) j)",
+        params![&serde_json::json!(seqs).to_string()],
+    )?;
+    let mut words: HashMap<i64, String> = kept.into_iter().collect();
+    for listed in assets {
+        words.entry(listed.asset.seq).or_insert_with(|| words_of(&listed.asset.card));
+    }
+    Ok(words)
+}
+
+/// The terms of a card in the form that the index takes, with a space around each.
+pub fn words_of(card: &str) -> String {
+    let mut words = String::from(" ");
+    for term in terms_of(card) {
+        words.push_str(&terms::encode_term(&term));
+        words.push(' ');
+    }
+    words
 }
 
 /// The terms of an asset in the form that the index takes.

@@ -107,7 +107,13 @@ pub fn find(tx: &mut dyn Tx, query: &SignalSearch) -> Result<Vec<SearchHit>> {
         true => search.top(tx, &TermExpression::All(required), query.limit)?,
         false => search.find_matching(tx, &queries, &required)?,
     };
-    let mut hits: Vec<SearchHit> = assets.into_iter().map(|listed| hit(listed, &queries)).collect();
+    let mut words = entry::words(tx, &assets)?;
+    let signals: Vec<EncodedSignal<'_>> = queries.iter().map(EncodedSignal::new).collect();
+    let with_words = |listed: ListedAsset| {
+        let words = words.remove(&listed.asset.seq).unwrap_or_default();
+        hit(listed, &signals, &words)
+    };
+    let mut hits: Vec<SearchHit> = assets.into_iter().map(with_words).collect();
     hits.sort_by_key(|hit| {
         let asset = &hit.listed.asset;
         std::cmp::Reverse((hit.half_points, ranked::score_step(asset.gdi), asset.seq))
@@ -130,20 +136,49 @@ fn with_signals(signals: &[String]) -> Vec<(String, SignalQuery)> {
     queries
 }
 
-fn hit(listed: ListedAsset, queries: &[(String, SignalQuery)]) -> SearchHit {
-    let terms = entry::terms_of(&listed.asset.card);
-    let matched: Vec<_> = queries.iter().filter(|(_, wanted)| wanted.matches(&terms)).collect();
-    let half_points = matched.iter().map(|(_, wanted)| 1 + usize::from(wanted.matches_exactly(&terms))).sum();
-    SearchHit {
-        matched_signals: matched.into_iter().map(|(signal, _)| signal.clone()).collect(),
-        half_points,
-        listed,
+/// An asked signal in the form that the index takes, with a space around each term.
+struct EncodedSignal<'q> {
+    signal: &'q str,
+    exact: Vec<String>,
+    words: Vec<String>,
+}
+
+impl<'q> EncodedSignal<'q> {
+    fn new((signal, wanted): &'q (String, SignalQuery)) -> Self {
+        let encoded = |terms: &[String]| -> Vec<String> {
+            terms.iter().map(|term| format!(" {} ", terms::encode_term(term))).collect()
+        };
+        Self { signal, exact: encoded(&wanted.exact), words: encoded(&wanted.words) }
     }
+
+    /// How well words answer it: two for a signal, one for words alone.
+    fn half_points(&self, words: &str) -> usize {
+        let has = |term: &String| words.contains(term.as_str());
+        if self.exact.iter().any(has) {
+            return 2;
+        }
+        usize::from(!self.words.is_empty() && self.words.iter().all(has))
+    }
+}
+
+fn hit(listed: ListedAsset, signals: &[EncodedSignal<'_>], words: &str) -> SearchHit {
+    let (mut matched_signals, mut half_points) = (Vec::new(), 0);
+    for wanted in signals {
+        let points = wanted.half_points(words);
+        half_points += points;
+        if points > 0 {
+            matched_signals.push(wanted.signal.to_owned());
+        }
+    }
+    SearchHit { listed, matched_signals, half_points }
 }
 
 /// What a search for signals would tell of an asset, however that was found.
 pub fn to_hit(listed: ListedAsset, signals: &[String]) -> SearchHit {
-    hit(listed, &with_signals(signals))
+    let queries = with_signals(signals);
+    let signals: Vec<EncodedSignal<'_>> = queries.iter().map(EncodedSignal::new).collect();
+    let words = entry::words_of(&listed.asset.card);
+    hit(listed, &signals, &words)
 }
 
 /// Whether an asset has all of these words.
@@ -270,4 +305,43 @@ fn load_hits(tx: &mut dyn Tx, seqs: &[i64], status: AssetStatus) -> Result<Vec<L
     assets.retain(|listed| listed.asset.status == status && listed.asset.trust_tier != "delisted");
     assets.retain(|listed| listed.asset.is_scanned());
     Ok(assets)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Store, StoreOptions};
+    use capsid_model::time::Time;
+
+    fn plan(tx: &mut dyn Tx, sql: &'static str, params: &[crate::db::tx::Param<'_>]) -> Vec<String> {
+        let explained: &'static str = Box::leak(format!("EXPLAIN QUERY PLAN {sql}").into_boxed_str());
+        let lines = tx.query_all::<(i64, i64, i64, String)>(explained, params).unwrap();
+        lines.into_iter().map(|(.., line)| line).collect()
+    }
+
+    /// However many assets there are, a search looks them up and never goes through all of them.
+    #[test]
+    fn no_search_goes_through_all_assets() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&StoreOptions::new(folder.path(), None), Time(1)).unwrap();
+        let goes_through = |line: &String| {
+            line.starts_with("SCAN")
+                && !["json_each", "VIRTUAL TABLE", "SCAN c", "SCAN f", "SCAN n", "SCAN s"]
+                    .iter()
+                    .any(|known| line.contains(known))
+        };
+        store
+            .read_now(move |tx| {
+                let lines = plan(tx, FRESH_SQLITE, params![1_i64, 300_i64, "promoted", "[1]"]);
+                assert!(!lines.iter().any(goes_through), "{lines:#?}");
+                for (sql, count) in ranked::statements() {
+                    let index = tx.index()?;
+                    let all = params!["t_gene", 5_i64, 9_i64, 1_i64];
+                    let lines = plan(index, sql, &all[..count]);
+                    assert!(!lines.is_empty() && !lines.iter().any(goes_through), "{sql}\n{lines:#?}");
+                }
+                Ok(())
+            })
+            .unwrap();
+    }
 }

@@ -210,6 +210,12 @@ pub fn optimize(index: &mut dyn Tx) -> Result<()> {
     Ok(())
 }
 
+/// What a search asks of the index, with how many values.
+#[cfg(test)]
+pub fn statements() -> [(&'static str, usize); 5] {
+    [(FOUND.find, 3), (HELD.find, 3), (COUNT_ABOVE, 4), (FOUND.segments, 0), (HELD.segments, 0)]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -9,7 +9,9 @@ use crate::http::query;
 use crate::http::validate;
 use crate::ops::graph::GraphFilters;
 use crate::state::SharedHub;
+use axum::body::Bytes;
 use capsid_rules::lifecycle::AssetStatus;
+use capsid_store::StoreState;
 use capsid_store::db::tx::Tx;
 use capsid_store::search::{self, SearchHit, SignalSearch};
 use serde::Deserialize;
@@ -60,13 +62,30 @@ page_response! {
     FoundPageResponse as FoundPage { assets: Selected<FoundAssetView> as FoundAssetView } with index_lag
 }
 
-/// Finds assets by their signals, those that answer the most signals first.
+/// Finds assets by their signals, those that answer the most signals first, as JSON. A question that was asked before is
+/// answered by the same bytes while nothing has changed; whoever asks has no part in the answer.
 #[tracing::instrument(skip_all)]
 pub async fn search_assets(
     hub: &SharedHub,
     credentials: &Credentials,
+    question: &str,
     params: SearchAssetsParams,
-) -> ApiResult<FoundPageResponse> {
+) -> ApiResult<Bytes> {
+    hub.limit_reads(credentials).await?;
+    if let Some(body) = hub.responses.find(question, hub.store.state()) {
+        return Ok(body);
+    }
+    let (page, state) = find_page(hub, params).await?;
+    let body = Bytes::from(serde_json::to_vec(&page).map_err(ApiError::not_serializable)?);
+    hub.responses.insert(question, state, &body);
+    Ok(body)
+}
+
+/// A page, and the state in which it was found; none where the search lacked something.
+async fn find_page(
+    hub: &SharedHub,
+    params: SearchAssetsParams,
+) -> ApiResult<(FoundPageResponse, Option<StoreState>)> {
     let signals: Vec<String> = params
         .signals
         .as_deref()
@@ -80,9 +99,13 @@ pub async fn search_assets(
         let received = format!("{} signals", signals.len());
         return Err(ApiError::field("signals", format!("at most {MAX_SIGNALS} signals"), received));
     }
-    let found = find_by_words(hub, credentials, "search", params, signals, GraphFilters::default()).await?;
-    let rows = found.rows.into_iter().map(|row| found.fields.select(row));
-    Ok(FoundPageResponse::new(rows.collect::<ApiResult<_>>()?, found.total, found.next).behind(found.lag))
+    let found = find_by_words(hub, "search", params, signals, GraphFilters::default()).await?;
+    let rows = found.rows.into_iter().map(|row| match found.fields.is_whole() {
+        true => Ok(Selected::Written(row.write().map_err(ApiError::not_serializable)?)),
+        false => found.fields.select(row),
+    });
+    let page = FoundPageResponse::new(rows.collect::<ApiResult<_>>()?, found.total, found.next);
+    Ok((page.behind(found.lag), found.state))
 }
 
 /// What a search by words themselves found.
@@ -93,18 +116,18 @@ pub(super) struct WordSearchResult {
     pub next: Option<String>,
     /// How much the search may lack.
     pub lag: i64,
+    /// The state in which it was found; none where the search lacked something.
+    pub state: Option<StoreState>,
 }
 
 /// Finds assets by what they have, word for word.
 pub(super) async fn find_by_words(
     hub: &SharedHub,
-    credentials: &Credentials,
     name: &str,
     params: SearchAssetsParams,
     signals: Vec<String>,
     filters: GraphFilters,
 ) -> ApiResult<WordSearchResult> {
-    hub.limit_reads(credentials).await?;
     for (value, path) in [(&params.signals, "signals"), (&params.q, "q"), (&params.domain, "domain")] {
         validate::text_or(value.as_deref(), path, MAX_LEN)?;
     }
@@ -130,6 +153,7 @@ pub(super) async fn find_by_words(
         Ok(hits)
     };
     let lag = hub.index.wait_for_search().await?;
+    let state = hub.store.state().filter(|_| lag == 0);
     let mut hits = hub.store.read::<_, ApiError, _>(find).await?;
     let has_more = hits.len() > skip + limit;
     let total = (hits.len() as i64, has_more);
@@ -144,5 +168,6 @@ pub(super) async fn find_by_words(
         total,
         next: if has_more { cursor::after(name, skip + limit) } else { None },
         lag,
+        state,
     })
 }

@@ -166,7 +166,8 @@ pub async fn search_by_meaning(
     // Clients put a list of signals into `q`, so each word stands for itself and the more match the better.
     let signals = capsid_rules::meaning::terms::query_words(&words);
     if params.mode.as_deref() == Some("keyword") || question.is_empty() {
-        return search_by_words(hub, credentials, params.in_keywords(), signals, filters).await;
+        hub.limit_reads(credentials).await?;
+        return search_by_words(hub, params.in_keywords(), signals, filters).await;
     }
     hub.limit_reads(credentials).await?;
     let limit = query::limit(params.limit.as_deref(), 20, 100) as usize;
@@ -203,13 +204,12 @@ pub async fn search_by_meaning(
 
 async fn search_by_words(
     hub: &SharedHub,
-    credentials: &Credentials,
     params: keyword::SearchAssetsParams,
     signals: Vec<String>,
     filters: GraphFilters,
 ) -> ApiResult<SemanticPageResponse> {
     let asked = signals.len();
-    let found = keyword::find_by_words(hub, credentials, NAME, params, signals, filters).await?;
+    let found = keyword::find_by_words(hub, NAME, params, signals, filters).await?;
     let rows = found.rows.into_iter();
     let rows = rows.map(|row| found.fields.select(SemanticHitView::from_words(row, asked)));
     Ok(SemanticPageResponse::new(rows.collect::<ApiResult<_>>()?, found.total, found.next).behind(found.lag))

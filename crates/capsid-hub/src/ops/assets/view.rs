@@ -360,6 +360,8 @@ struct AssetCard {
 #[serde(untagged)]
 pub enum Selected<T> {
     Whole(T),
+    /// The whole row, as it is written.
+    Written(Box<RawValue>),
     Members(Map<String, Value>),
 }
 
@@ -372,6 +374,11 @@ impl FieldSelection {
     pub fn parse(text: Option<&str>) -> Self {
         let names = text.unwrap_or_default().split(',').map(str::trim).filter(|name| !name.is_empty());
         Self(names.map(str::to_owned).collect())
+    }
+
+    /// Whether whole rows are asked for.
+    pub fn is_whole(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// Leaves out what was not asked for.
@@ -468,6 +475,18 @@ impl FoundAssetView {
             matched_signals: hit.matched_signals.clone(),
             match_score: rounded_or_zero(score),
         }
+    }
+
+    /// The same as its serialisation, made by copying the card.
+    pub fn write(&self) -> serde_json::Result<Box<RawValue>> {
+        let state = serde_json::to_string(&self.asset.state)?;
+        let signals = serde_json::to_string(&self.matched_signals)?;
+        let score = serde_json::to_string(&self.match_score)?;
+        let members = state.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).unwrap_or_default();
+        let card = &self.asset.card;
+        RawValue::from_string(format!(
+            r#"{{{card},{members},"matched_signals":{signals},"match_score":{score}}}"#
+        ))
     }
 }
 

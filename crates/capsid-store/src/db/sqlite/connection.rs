@@ -5,6 +5,7 @@ use crate::db::operation::ErasedOperation;
 use crate::db::tx::Tx;
 use capsid_model::problem::{Code, Problem, Result};
 use rusqlite::OpenFlags;
+use rusqlite::config::DbConfig;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -45,6 +46,8 @@ impl SqliteConnection {
     pub fn reader(path: &Path) -> Result<Self> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let inner = rusqlite::Connection::open_with_flags(path, flags).map_err(|e| problem(&e))?;
+        // A statement is planned once, whatever values it gets.
+        inner.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(|e| problem(&e))?;
         set(&inner, "PRAGMA busy_timeout = 5000; PRAGMA cache_size = -16000;")?;
         Ok(Self::new(inner))
     }
@@ -218,6 +221,12 @@ impl SqliteConnection {
             let _left = self.control("ROLLBACK");
         }
         task.finish(outcome);
+    }
+
+    /// Another number than before once another connection, of any process, has committed something.
+    pub fn data_version(&self) -> Result<i64> {
+        let mut pragma = self.inner.prepare_cached("PRAGMA data_version").map_err(|e| problem(&e))?;
+        pragma.query_row([], |row| row.get(0)).map_err(|e| problem(&e))
     }
 
     /// Begins a read transaction that lasts until [`end_read`](Self::end_read).

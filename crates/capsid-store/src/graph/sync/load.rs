@@ -44,6 +44,11 @@ pub(super) struct Step {
 }
 
 impl Step {
+    /// Whether nothing is new.
+    pub fn is_empty(&self) -> bool {
+        self.subjects.is_empty() && self.followed.values().all(Followed::is_idle)
+    }
+
     fn reach(&mut self, log: Log, position: Position) {
         self.followed.insert(log, Followed { position: Some(position), ..Followed::default() });
     }

@@ -89,7 +89,10 @@ impl Store {
             }
             StepOutcome::Read(step) => {
                 let has_more = step.has_more;
-                index.write(|tx| apply::apply_step(tx, &step, now))?;
+                // A write of nothing would still be another state of the index.
+                if !step.is_empty() {
+                    index.write(|tx| apply::apply_step(tx, &step, now))?;
+                }
                 Ok(has_more)
             }
         }

@@ -4,6 +4,7 @@ use super::load::{LoadedEntry, SearchStep};
 use crate::db::tx::Tx;
 use crate::graph::sync::{SEARCH_POSITIONS, store_position};
 use crate::params;
+use crate::search::entry::words_of;
 use crate::search::ranked;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
@@ -58,9 +59,9 @@ fn place(index: &mut dyn Tx, rank: i64, LoadedEntry { row, meaning }: LoadedEntr
         }
         (_, Some(meaning)) => {
             index.run(
-                "INSERT INTO meanings (seq, line) VALUES ($1, $2)
-                 ON CONFLICT (seq) DO UPDATE SET line = excluded.line",
-                params![row.seq, &meaning.line()],
+                "INSERT INTO meanings (seq, line, words) VALUES ($1, $2, $3)
+                 ON CONFLICT (seq) DO UPDATE SET line = excluded.line, words = excluded.words",
+                params![row.seq, &meaning.line(), &words_of(&row.card)],
             )?;
             // Whatever the entry says, nothing is there when the asset comes.
             ranked::remove(index, row.seq, rank)?;
