@@ -222,8 +222,10 @@ fn case_says_nothing_and_a_signal_is_worth_more_than_a_word() {
     });
 }
 
-/// Where every asset is in the index, and what it means.
-fn index_rows(hub: &TestHub) -> (Vec<(i64, i64)>, Vec<(i64, String)>, i64) {
+/// Where every asset is in the index, what it means, and how many assets there are.
+type IndexRows = (Vec<(i64, i64)>, Vec<(i64, String)>, i64);
+
+fn index_rows(hub: &TestHub) -> IndexRows {
     hub.follow();
     hub.hub
         .store
