@@ -78,9 +78,9 @@ fn measured(
 ) -> Result<Vec<Row>> {
     let small = SMALL.min(things);
     let tellers = Tellers::say_hello(hub, things)?;
-    tellers.tell(hub, 0..small)?;
+    tellers.ingest(hub, 0..small)?;
     let before = Answered::measure(hub)?;
-    let rate = tellers.tell(hub, small..things)?;
+    let rate = tellers.ingest(hub, small..things)?;
     let after = Answered::measure(hub)?;
     let size = format!("{things} things and {} relations", things * RELATIONS);
     let row = |goal: &'static str, work: String, ours: f64, unit: &'static str, note: String| Row {
@@ -139,7 +139,7 @@ impl Tellers {
     }
 
     /// Tells some things with their relations; gives the items a second.
-    fn tell(&self, hub: &Server, things: Range<usize>) -> Result<f64> {
+    fn ingest(&self, hub: &Server, things: Range<usize>) -> Result<f64> {
         let items = things.len() * (1 + RELATIONS);
         let begun = Instant::now();
         let end = things.end;

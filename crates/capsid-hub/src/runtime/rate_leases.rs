@@ -52,7 +52,7 @@ impl RateLeases {
             lease.left -= 1;
             return Ok(Ok(()));
         }
-        // Given back with the next lease, for good or for bad.
+        // Refunded with the next lease, whether that one is granted or not.
         let unspent = std::mem::take(&mut lease.left);
         let taken = store
             .write::<_, ApiError, _>(move |tx| Ok(rate_limits::take_lease(tx, &key, limit, unspent, now)?))

@@ -1,4 +1,4 @@
-//! What hangs together with some entities directly: the first rows of each lane that an entity has.
+//! How some entities are directly connected: the first rows of each lane that an entity has.
 
 use super::{Entity, Relation, entity_rows, index_sql, link_name};
 use crate::assets::id::AssetId;
@@ -46,7 +46,7 @@ impl Edge {
     }
 }
 
-/// What hangs together with some entities.
+/// What some entities are connected with.
 #[derive(Debug, Default)]
 pub(super) struct Neighbourhood {
     /// Each once, the newest first.
@@ -72,7 +72,7 @@ impl<'a> EdgeSelection<'a> {
     }
 }
 
-/// What hangs together with some entities directly. Of each entity it reads at most twice as many rows of each lane and
+/// How some entities are directly connected. Of each entity it reads at most twice as many rows of each lane and
 /// direction as are wanted.
 pub(super) fn neighbourhood(
     index: &mut dyn Tx,

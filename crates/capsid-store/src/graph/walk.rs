@@ -32,7 +32,7 @@ fn most_met(starts: usize, bounds: WalkBounds) -> usize {
     wanted.min(readable).max(1)
 }
 
-/// What hangs together with some things, the nearest first. Goes on to the next step only where the relations of those
+/// What some things are connected with, the nearest first. Goes on to the next step only where the relations of those
 /// before are fewer than are wanted.
 pub fn walk(tx: &mut dyn Tx, ids: &[i64], bounds: WalkBounds) -> Result<WalkResult> {
     if ids.is_empty() || bounds.depth == 0 {
@@ -260,7 +260,7 @@ mod tests {
         );
     }
 
-    /// Many things, each of which hangs together with all others, and two that hang together with nothing else, so that no
+    /// Many things, each connected with all others, and two connected with nothing else, so that no
     /// way is found.
     fn thicket(tx: &mut dyn Tx, size: i64) -> Result<()> {
         let thing = |n: i64| EntityKey::new("thing", format!("thing {n}"));

@@ -25,7 +25,7 @@ pub fn check(tx: &mut dyn Tx, key: &str, limit: RateLimit, now: Time) -> Result<
 }
 
 /// Takes a whole lease of requests under a key in one statement, or one request where the limit is near. `unspent` is what is left
-/// of a lease that ran out; it is given back first. `Ok(Ok(n))` says how many may pass, `Ok(Err(ms))` how long to wait.
+/// of a lease that ran out; it is refunded first. `Ok(Ok(n))` says how many may pass, `Ok(Err(ms))` how long to wait.
 pub fn take_lease(
     tx: &mut dyn Tx,
     key: &str,

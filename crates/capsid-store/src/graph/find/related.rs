@@ -105,7 +105,7 @@ struct LeadingMatches {
 }
 
 impl LeadingMatches {
-    /// Lets things lead on by one step. A thing that hangs together with much leads to each of it more weakly; of
+    /// Lets things lead on by one step. A thing that is connected with much leads to each of it more weakly; of
     /// several ways to something the strongest counts.
     fn expand(&mut self, index: &mut dyn Tx, mut from: Vec<i64>, left: f64) -> Result<()> {
         from.sort_unstable();
