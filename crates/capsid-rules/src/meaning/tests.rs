@@ -6,7 +6,8 @@ fn text<'a>(signals: &'a [&'a str], title: &'a str, body: &'a str) -> MeaningTer
 }
 
 fn corpus(meanings: &[MeaningTerms]) -> TermFrequencies {
-    let mut corpus = TermFrequencies { texts: meanings.len() as u64, counts: HashMap::new() };
+    let mut corpus =
+        TermFrequencies { texts: meanings.len() as u64, counts: std::collections::HashMap::new() };
     for term in meanings.iter().flat_map(MeaningTerms::terms) {
         *corpus.counts.entry(term.to_owned()).or_default() += 1;
     }

@@ -431,8 +431,9 @@ mod tests {
         let one =
             "Error: connect ECONNREFUSED 10.0.0.1:5432 at TCPConnectWrap.afterConnect (node:net:1494:16)";
         let other = "Error: connect ECONNREFUSED 172.16.4.9:6000 at 2026-01-02T03:04:05Z";
-        let first: Vec<_> = words(&tokens(one)).into_iter().filter(|word| word.force > 0.34).collect();
-        let second: Vec<_> = words(&tokens(other)).into_iter().filter(|word| word.force > 0.34).collect();
+        let [one, other] = [one, other].map(tokens);
+        let [first, second] = [&one, &other]
+            .map(|tokens| words(tokens).into_iter().filter(|word| word.force > 0.34).collect::<Vec<_>>());
         assert_eq!(first, second);
         assert!(first.iter().any(|word| word.term == "m_econnrefus" && word.force > 1.0), "{first:?}");
     }

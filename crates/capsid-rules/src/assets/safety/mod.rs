@@ -293,9 +293,7 @@ fn phrase(words: &[String]) -> Option<(usize, SafetyKind, &'static str, f64)> {
     if let Some(score) = drops_instructions(words) {
         return Some((0, SafetyKind::Override, "It tells its reader to drop its instructions.", score));
     }
-    if first == "you"
-        && ["you are now", "you must now act as"].iter().any(|text| begins_with(words, text))
-    {
+    if first == "you" && ["you are now", "you must now act as"].iter().any(|text| begins_with(words, text)) {
         let freed = ["jailbroken", "unrestricted", "dan", "unfiltered", "uncensored"];
         if words.iter().take(10).any(|word| freed.contains(&word.as_str())) {
             return Some((1, SafetyKind::Override, "It gives its reader another role.", 1.0));
@@ -343,8 +341,7 @@ fn drops_instructions(words: &[String]) -> Option<f64> {
         let soft = (said_to_someone && is(PROMPTS)).then_some(0.5);
         return if yours { Some(1.0) } else { soft };
     }
-    let everything =
-        begins_with(what, "everything above") || begins_with(what, "everything you were told");
+    let everything = begins_with(what, "everything above") || begins_with(what, "everything you were told");
     // "Ignore everything above the marker" is about a text.
     let of_a_text = what
         .get(2)
