@@ -6,10 +6,10 @@ mod validation;
 pub use agent::{agent, unconfined_agent};
 pub use validation::validation;
 
-use crate::limits::WRITTEN_FILES;
-use crate::linux::plan::{
+use crate::launch_plan::{
     CountedFolder, MountContent, OverlayFallback, PlannedMount, PlannedWrites, RawText,
 };
+use crate::limits::WRITTEN_FILES;
 use crate::mount_table::mounts_below;
 use crate::{ConfinedTree, PrivateTree, WriteLayer};
 use std::ffi::OsStr;
