@@ -1,7 +1,7 @@
 //! A started program, from its start to the end of the last process that it started.
 
-use crate::launch_plan::{LaunchPlan, LaunchReport, SetupFailure};
-use crate::system::spawn::{LaunchMessage, Launched, launch};
+use crate::system::plan::{LaunchMessage, LaunchPlan, LaunchReport, SetupFailure};
+use crate::system::spawn::{Launched, launch};
 use crate::{LimitHit, SandboxIds};
 use std::io;
 use std::os::fd::OwnedFd;

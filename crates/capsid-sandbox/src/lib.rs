@@ -10,8 +10,6 @@ mod environment;
 mod foreign_files;
 pub mod git;
 pub mod isolation;
-#[cfg_attr(not(target_os = "linux"), allow(dead_code))]
-mod launch_plan;
 mod launched;
 mod layers;
 mod limits;
@@ -22,11 +20,6 @@ mod plans;
 mod private_tree;
 mod program;
 mod stop;
-#[cfg(not(target_os = "linux"))]
-#[path = "elsewhere.rs"]
-mod system;
-#[cfg(target_os = "linux")]
-#[path = "linux/mod.rs"]
 mod system;
 mod system_tool;
 mod validation;

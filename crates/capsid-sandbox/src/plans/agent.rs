@@ -3,12 +3,12 @@
 use super::{bind, count_files, mount, mounts_again, overlay, raw, tree_mounts, variable, written_folders};
 use crate::agent_files::private_home::PrivateHome;
 use crate::agent_files::profile::{SHOWN_IN_RUN, WRITTEN_IN_HOME, is_dropped_variable, real_paths};
-use crate::launch_plan::{
+use crate::limits::{TEMPORARY_FILES, WRITTEN_FILES, agent_limits};
+use crate::system::idmap::superuser_replacement;
+use crate::system::plan::{
     DiskLimit, FileBase, LandlockPlan, LaunchPlan, MountContent, NamespacePlan, OverlayFallback,
     PlannedConfinement, PlannedMount, RawText, SyscallFilter,
 };
-use crate::limits::{TEMPORARY_FILES, WRITTEN_FILES, agent_limits};
-use crate::system::idmap::superuser_replacement;
 use crate::{AgentProfile, AgentRequest, Isolation, environment};
 use std::ffi::OsStr;
 use std::os::unix::fs::MetadataExt;

@@ -6,11 +6,11 @@ mod validation;
 pub use agent::{agent, unconfined_agent};
 pub use validation::validation;
 
-use crate::launch_plan::{
-    CountedFolder, MountContent, OverlayFallback, PlannedMount, PlannedWrites, RawText,
-};
 use crate::limits::WRITTEN_FILES;
 use crate::mount_table::mounts_below;
+use crate::system::plan::{
+    CountedFolder, MountContent, OverlayFallback, PlannedMount, PlannedWrites, RawText,
+};
 use crate::{ConfinedTree, PrivateTree, WriteLayer};
 use std::ffi::OsStr;
 use std::path::Path;

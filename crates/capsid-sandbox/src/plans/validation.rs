@@ -1,13 +1,13 @@
 //! The sandbox of a validation command: an empty machine with the system's programs and the repository.
 
 use super::{bind, count_files, mount, raw, tree_mounts, variable, written_folders};
-use crate::launch_plan::{
-    DiskLimit, FileBase, LandlockPlan, LaunchPlan, MountContent, NamespacePlan, PlannedConfinement,
-    PlannedMount, SyscallFilter,
-};
 use crate::limits::{TEMPORARY_FILES, TEMPORARY_INODES};
 use crate::program::{ResolvedProgram, SYSTEM};
 use crate::system::idmap::superuser_replacement;
+use crate::system::plan::{
+    DiskLimit, FileBase, LandlockPlan, LaunchPlan, MountContent, NamespacePlan, PlannedConfinement,
+    PlannedMount, SyscallFilter,
+};
 use crate::{Confinement, Isolation, ProcessLimits, ValidationProfile, environment};
 use std::path::{Path, PathBuf};
 

@@ -2,7 +2,7 @@
 
 use super::sandbox_user::SandboxUser;
 use super::sys::{AtStep, SetupResult};
-use crate::launch_plan::{MountContent, NamespacePlan, PlannedWrites, SetupFailure};
+use crate::system::plan::{MountContent, NamespacePlan, PlannedWrites, SetupFailure};
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::Path;

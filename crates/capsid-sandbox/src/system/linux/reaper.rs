@@ -9,7 +9,7 @@ use super::first_process::FirstProcess;
 use super::sys::{self, AtStep, SetupResult};
 use super::{init, landlock, namespaces, seccomp};
 use crate::SandboxIds;
-use crate::launch_plan::{LandlockPlan, LaunchPlan};
+use crate::system::plan::{LandlockPlan, LaunchPlan};
 use rustix::process::{
     Pid, Signal, WaitOptions, getpid, kill_process, set_child_subreaper, set_parent_process_death_signal,
     wait,

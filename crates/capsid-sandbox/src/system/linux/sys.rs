@@ -1,6 +1,6 @@
 //! System calls that rustix does not wrap, and the name of the step that failed.
 
-use crate::launch_plan::SetupFailure;
+use crate::system::plan::SetupFailure;
 use rustix::io::Errno;
 use rustix::process::Pid;
 use std::ffi::CStr;

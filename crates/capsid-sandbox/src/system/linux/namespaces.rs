@@ -3,7 +3,7 @@
 use super::sandbox_user::SandboxUser;
 use super::sys::{self, AtStep, SetupResult};
 use super::{idmap, mounts};
-use crate::launch_plan::NamespacePlan;
+use crate::system::plan::NamespacePlan;
 use rustix::io::Errno;
 use rustix::mount::{MountPropagationFlags, mount_change};
 use rustix::process::{getegid, geteuid};

@@ -1,7 +1,7 @@
 //! Starts the launcher: this same program again, which builds the sandbox before its `main` would run.
 
 use super::orphans::OrphanGuard;
-use crate::launch_plan::{LaunchPlan, LaunchReport, PlannedConfinement};
+use crate::system::plan::{LaunchMessage, LaunchPlan, PlannedConfinement};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 use rustix::io::{FdFlags, fcntl_setfd};
 use std::fs::File;
@@ -120,12 +120,6 @@ fn read_messages(report: UnixStream) -> Receiver<LaunchMessage> {
         }
     });
     receiver
-}
-
-/// What comes from the sandbox.
-pub enum LaunchMessage {
-    Report(LaunchReport),
-    MemoryUpper(OwnedFd),
 }
 
 /// Adds what came to `text`, and gives a descriptor that came with it; nothing at the end.

@@ -7,7 +7,7 @@ use super::init::{self, StartedProgram};
 use super::sys::{self, AtStep, SetupResult};
 use super::{namespaces, reaper, write_layer};
 use crate::LimitHit;
-use crate::launch_plan::{LaunchPlan, LaunchReport, PlannedConfinement};
+use crate::system::plan::{LaunchPlan, LaunchReport, PlannedConfinement};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{PidfdFlags, WaitOptions, pidfd_open, waitpid};
 use std::fs::File;
@@ -76,7 +76,7 @@ fn start(plan: &LaunchPlan, mut engine: EngineLink) -> ! {
 
 fn start_in_namespaces(
     plan: &LaunchPlan,
-    namespaces: &crate::launch_plan::NamespacePlan,
+    namespaces: &crate::system::plan::NamespacePlan,
     engine: &mut EngineLink,
 ) -> SetupResult<FirstProcess> {
     let ids = namespaces::enter(namespaces)?;

@@ -1,7 +1,7 @@
 //! Which system calls a confined program may not use.
 
 use super::sys::{self, SetupResult};
-use crate::launch_plan::SyscallFilter;
+use crate::system::plan::SyscallFilter;
 use libc::c_long;
 use rustix::io::Errno;
 use seccompiler::{

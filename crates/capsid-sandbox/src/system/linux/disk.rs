@@ -3,7 +3,7 @@
 //! The launcher walks, because it may enter folders that the program has closed for its user.
 
 use super::sys::{AtStep, SetupResult};
-use crate::launch_plan::DiskLimit;
+use crate::system::plan::DiskLimit;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, fstatvfs, open, openat, statat};
 use std::ops::AddAssign;
 use std::os::fd::OwnedFd;

@@ -8,23 +8,15 @@ pub mod idmap {
 }
 
 pub mod spawn {
-    use crate::launch_plan::{LaunchPlan, LaunchReport};
+    use crate::system::plan::{LaunchMessage, LaunchPlan};
     use std::io;
-    use std::os::fd::OwnedFd;
     use std::process::{Child, Stdio};
     use std::time::Instant;
 
-    /// What a launcher would say.
-    #[allow(dead_code)]
-    pub enum LaunchMessage {
-        Report(LaunchReport),
-        MemoryUpper(OwnedFd),
-    }
-
     /// There is none.
-    pub enum Launched {}
+    pub enum NoLaunch {}
 
-    impl Launched {
+    impl NoLaunch {
         pub fn child(&mut self) -> &mut Child {
             match *self {}
         }
@@ -42,8 +34,10 @@ pub mod spawn {
         }
     }
 
+    pub use NoLaunch as Launched;
+
     /// Refuses.
-    pub fn launch(_plan: &LaunchPlan, _in: Stdio, _out: Stdio, _err: Stdio) -> io::Result<Launched> {
+    pub fn launch(_plan: &LaunchPlan, _in: Stdio, _out: Stdio, _err: Stdio) -> io::Result<NoLaunch> {
         const WHY: &str =
             "agents and validation commands run on Linux only: use a Linux machine, a virtual one or WSL";
         Err(io::Error::new(io::ErrorKind::Unsupported, WHY))

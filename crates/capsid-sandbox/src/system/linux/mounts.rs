@@ -9,7 +9,7 @@ use super::proc_dev;
 use super::sandbox_user::SandboxUser;
 use super::sys::{self, AtStep, SetupResult};
 use super::write_layer::{WriteAs, prepare_write_folder};
-use crate::launch_plan::{
+use crate::system::plan::{
     FileBase, MountContent, NamespacePlan, OverlayFallback, PlannedMount, PlannedWrites,
 };
 use rustix::fs::{Mode, OFlags, open};
