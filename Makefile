@@ -2,7 +2,7 @@
 # Always the whole workspace with the same flags: another feature set would build the dependencies again.
 
 .DEFAULT_GOAL := help
-.PHONY: help up web test soak bench lint fmt dist
+.PHONY: help up install web test soak bench lint fmt dist packages
 
 CARGO ?= cargo
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -14,7 +14,13 @@ up: ## Build the program and start a hub at http://127.0.0.1:4000
 	@scripts/setup up
 	@scripts/pages build
 	@$(CARGO) build --release --workspace --locked
+	@echo "The program is $(TARGET)/release/capsid; \`make install\` puts it on your PATH."
 	@$(TARGET)/release/capsid up
+
+install: ## Build the program and put it on your PATH, into the folder of cargo
+	@scripts/setup up
+	@scripts/pages build
+	@$(CARGO) install --locked --path crates/capsid
 
 web: ## Build the web pages alone
 	@scripts/setup web
@@ -45,3 +51,11 @@ dist: ## Pack the sources with the built pages: no Node is needed to build from 
 	@scripts/setup up
 	@scripts/pages build
 	@scripts/dist
+
+packages: ## Make the packages for this machine's processor, and try each in a bare system
+	@scripts/setup packages
+	@scripts/pages build
+	@rm -rf $(TARGET)/packages
+	@program=$$(scripts/build-dist) && scripts/pack archive "$$program" "$$(basename "$${program%/dist/capsid}")"
+	@scripts/pack all
+	@scripts/try-packages

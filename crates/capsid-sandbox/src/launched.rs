@@ -1,7 +1,7 @@
 //! A started program, from its start to the end of the last process that it started.
 
-use crate::linux::plan::{LaunchPlan, LaunchReport, SetupFailure};
-use crate::linux::spawn::{LaunchMessage, Launched, launch};
+use crate::system::plan::{LaunchMessage, LaunchPlan, LaunchReport, SetupFailure};
+use crate::system::spawn::{Launched, launch};
 use crate::{LimitHit, SandboxIds};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -39,15 +39,15 @@ impl LaunchedProgram {
     }
 
     pub fn stdin(&mut self) -> Option<ChildStdin> {
-        self.launched.child.stdin.take()
+        self.launched.child().stdin.take()
     }
 
     pub fn stdout(&mut self) -> Option<ChildStdout> {
-        self.launched.child.stdout.take()
+        self.launched.child().stdout.take()
     }
 
     pub fn stderr(&mut self) -> Option<ChildStderr> {
-        self.launched.child.stderr.take()
+        self.launched.child().stderr.take()
     }
 
     /// Waits for the end of all its processes; false when the time is over first.

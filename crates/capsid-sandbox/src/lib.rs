@@ -13,7 +13,6 @@ pub mod isolation;
 mod launched;
 mod layers;
 mod limits;
-mod linux;
 mod mount_table;
 mod output;
 mod ownership;
@@ -21,6 +20,7 @@ mod plans;
 mod private_tree;
 mod program;
 mod stop;
+mod system;
 mod system_tool;
 mod validation;
 

@@ -50,20 +50,42 @@ impl ProcessLimits {
         }
     }
 
-    /// The limits as the kernel knows them.
+    /// The limits as the kernel of Linux knows them.
     #[cfg(target_os = "linux")]
     pub(crate) fn for_kernel(&self) -> Vec<(u32, u64)> {
         // CPU time adds up over threads, so a program that uses every core must not hit it before the clock does.
         let cpu_seconds = (self.timeout.as_secs() + 1).saturating_mul(cores());
         vec![
-            (libc::RLIMIT_CORE, 0),
-            (libc::RLIMIT_CPU, cpu_seconds),
-            (libc::RLIMIT_DATA, self.memory_bytes),
-            (libc::RLIMIT_FSIZE, self.file_bytes),
-            (libc::RLIMIT_NOFILE, self.open_files),
-            (libc::RLIMIT_NPROC, self.processes),
+            (resource(libc::RLIMIT_CORE), 0),
+            (resource(libc::RLIMIT_CPU), cpu_seconds),
+            (resource(libc::RLIMIT_DATA), self.memory_bytes),
+            (resource(libc::RLIMIT_FSIZE), self.file_bytes),
+            (resource(libc::RLIMIT_NOFILE), self.open_files),
+            (resource(libc::RLIMIT_NPROC), self.processes),
         ]
     }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn for_kernel(&self) -> Vec<(u32, u64)> {
+        Vec::new()
+    }
+}
+
+/// What an agent is limited to, as the kernel of Linux knows it.
+#[cfg(target_os = "linux")]
+pub(crate) fn agent_limits(processes: u64) -> Vec<(u32, u64)> {
+    vec![(resource(libc::RLIMIT_CORE), 0), (resource(libc::RLIMIT_NPROC), processes)]
+}
+
+/// The number of a resource. The C libraries have other types for it.
+#[cfg(target_os = "linux")]
+fn resource(number: impl TryInto<u32>) -> u32 {
+    number.try_into().unwrap_or(u32::MAX)
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn agent_limits(_processes: u64) -> Vec<(u32, u64)> {
+    Vec::new()
 }
 
 /// The most files in a temporary folder in memory.

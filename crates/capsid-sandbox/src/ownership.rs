@@ -2,7 +2,7 @@
 
 use crate::Isolation;
 use crate::isolation::best_isolation;
-use crate::linux::idmap::superuser_replacement;
+use crate::system::idmap::superuser_replacement;
 use capsid_model::{Problem, Result};
 use rustix::process::{getegid, geteuid};
 use std::fs;

@@ -1,4 +1,5 @@
 //! The tests of this crate from outside, in one program: each of its own would be linked again.
+#![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods, missing_docs)]
 
 mod agent;

@@ -39,7 +39,7 @@ impl SignerService {
     pub fn inherit_listener() -> Result<Option<UnixListener>> {
         use std::os::fd::AsFd;
         let stdin = std::io::stdin();
-        if !rustix::net::sockopt::socket_acceptconn(stdin.as_fd()).unwrap_or(false) {
+        if !is_listening(stdin.as_fd()) {
             return Ok(None);
         }
         let socket = stdin.as_fd().try_clone_to_owned();
@@ -198,6 +198,17 @@ impl SignerService {
             std::thread::sleep(HEADS_INTERVAL.max(start.elapsed() * 20));
         }
     }
+}
+
+/// Whether a descriptor is a socket that listens. Only systemd hands one over.
+#[cfg(target_os = "linux")]
+fn is_listening(socket: std::os::fd::BorrowedFd<'_>) -> bool {
+    rustix::net::sockopt::socket_acceptconn(socket).unwrap_or(false)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_listening(_socket: std::os::fd::BorrowedFd<'_>) -> bool {
+    false
 }
 
 fn not_set_up(user: u32) -> SignerRefusal {

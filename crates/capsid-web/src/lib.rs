@@ -9,5 +9,5 @@ pub mod pages;
 pub mod response;
 pub mod single;
 
-pub use pages::PageHost;
+pub use pages::{HAS_PAGES, PageHost};
 pub use response::answer;

@@ -10,6 +10,15 @@ use std::sync::LazyLock;
 #[cfg_attr(not(has_pages), folder = "unbuilt")]
 struct BuiltPages;
 
+/// The licences of everything in the program, where `scripts/third-party` wrote them. Otherwise the pages have their own.
+#[derive(RustEmbed)]
+#[folder = "notices"]
+struct Notices;
+
+/// Whether the pages are in this build.
+pub const HAS_PAGES: bool = cfg!(has_pages);
+
+const LICENSES: &str = "LICENSES.txt";
 const SHELL: &str = "index.html";
 const SINGLE: &str = "single/";
 
@@ -64,12 +73,21 @@ pub fn file(path: &str) -> Option<EmbeddedFile> {
     let path = path.strip_prefix('/')?;
     let is_packed = path.ends_with(".br") || path.ends_with(".gz");
     let is_kept_back = path == SHELL || path.starts_with(SINGLE) || path.starts_with('.') || is_packed;
-    if is_kept_back { None } else { BuiltPages::get(path) }
+    if is_kept_back { None } else { notices(path).or_else(|| BuiltPages::get(path)) }
+}
+
+fn notices(path: &str) -> Option<EmbeddedFile> {
+    if path == LICENSES { Notices::get(path) } else { None }
 }
 
 /// The compressed form of a file: its path, and what follows the name of such a form.
 pub fn packed(path: &str, ending: &str) -> Option<EmbeddedFile> {
-    BuiltPages::get(&format!("{}{ending}", path.strip_prefix('/')?))
+    let path = path.strip_prefix('/')?;
+    let compressed = format!("{path}{ending}");
+    match notices(path) {
+        Some(_) => Notices::get(&compressed),
+        None => BuiltPages::get(&compressed),
+    }
 }
 
 /// The script and the style sheet of the Explorer for a page on disk. Without them the program was built without pages.

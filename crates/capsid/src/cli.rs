@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 /// Agents record what they did, learn from it, prove it and share it.
 #[derive(Debug, Parser)]
-#[command(name = "capsid", version, propagate_version = true, arg_required_else_help = true)]
+#[command(name = "capsid", version = crate::version(), propagate_version = true, arg_required_else_help = true)]
 #[command(after_help = "\
 First steps:
   capsid up                            start a hub for your agents, here on this machine

@@ -8,6 +8,15 @@ pub mod reference;
 use clap::Parser;
 use std::process::ExitCode;
 
+/// What `capsid --version` prints after the name.
+const fn version() -> &'static str {
+    if capsid_web::HAS_PAGES {
+        env!("CARGO_PKG_VERSION")
+    } else {
+        concat!(env!("CARGO_PKG_VERSION"), " without pages")
+    }
+}
+
 /// The whole program.
 pub fn main() -> ExitCode {
     let cli = match cli::Cli::try_parse() {

@@ -21,7 +21,7 @@ from .text import inert
 #: The largest answer that is read.
 MAX_ANSWER_LEN = 8 * 1024 * 1024
 
-_VERSION = "0.1.0"
+_VERSION = "0.2.0"
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ use super::private_home::PrivateHome;
 use super::profile::AgentProfile;
 use crate::layers::remove_layer;
 use capsid_model::{Problem, Result};
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
 use std::fs;
 use std::io::{Read, Write};
 use std::os::unix::fs::MetadataExt;
@@ -115,10 +114,7 @@ fn copy_back(upper: &Path, inside: &Path, login: &Path) -> Result<bool> {
 
 /// The agent decides what is in its layer or home: links are not followed, and only a small JSON object passes.
 fn read_login(upper: &Path, inside: &Path) -> Option<Vec<u8>> {
-    let layer = rustix::fs::openat(CWD, upper, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()?;
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
-    let file = fs::File::from(openat2(&layer, inside, flags, Mode::empty(), resolve).ok()?);
+    let file = open_beneath(upper, inside)?;
     let meta = file.metadata().ok()?;
     if !meta.is_file() || meta.len() > MAX_LOGIN_BYTES {
         return None;
@@ -127,6 +123,21 @@ fn read_login(upper: &Path, inside: &Path) -> Option<Vec<u8>> {
     file.take(MAX_LOGIN_BYTES).read_to_end(&mut bytes).ok()?;
     let value: serde_json::Value = serde_json::from_slice(&bytes).ok()?;
     value.is_object().then_some(bytes)
+}
+
+#[cfg(target_os = "linux")]
+fn open_beneath(upper: &Path, inside: &Path) -> Option<fs::File> {
+    use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
+    let layer = openat(CWD, upper, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()?;
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+    openat2(&layer, inside, flags, Mode::empty(), resolve).ok().map(fs::File::from)
+}
+
+/// Without a sandbox there is no layer.
+#[cfg(not(target_os = "linux"))]
+fn open_beneath(_upper: &Path, _inside: &Path) -> Option<fs::File> {
+    None
 }
 
 fn list(layer: &Path, real: &Path, depth: usize, copied: &[PathBuf], into: &mut OutsideWrites) {

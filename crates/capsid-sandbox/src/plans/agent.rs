@@ -3,9 +3,9 @@
 use super::{bind, count_files, mount, mounts_again, overlay, raw, tree_mounts, variable, written_folders};
 use crate::agent_files::private_home::PrivateHome;
 use crate::agent_files::profile::{SHOWN_IN_RUN, WRITTEN_IN_HOME, is_dropped_variable, real_paths};
-use crate::limits::{TEMPORARY_FILES, WRITTEN_FILES};
-use crate::linux::idmap::superuser_replacement;
-use crate::linux::plan::{
+use crate::limits::{TEMPORARY_FILES, WRITTEN_FILES, agent_limits};
+use crate::system::idmap::superuser_replacement;
+use crate::system::plan::{
     DiskLimit, FileBase, LandlockPlan, LaunchPlan, MountContent, NamespacePlan, OverlayFallback,
     PlannedConfinement, PlannedMount, RawText, SyscallFilter,
 };
@@ -63,7 +63,7 @@ pub fn agent(
             .collect(),
         confinement,
         filter,
-        limits: vec![(libc::RLIMIT_CORE, 0), (libc::RLIMIT_NPROC, profile.processes)],
+        limits: agent_limits(profile.processes),
         disk: Some(DiskLimit { bytes: profile.disk_bytes, folders }),
         ..unconfined_agent(program, request)
     }

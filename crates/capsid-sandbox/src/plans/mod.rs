@@ -7,10 +7,10 @@ pub use agent::{agent, unconfined_agent};
 pub use validation::validation;
 
 use crate::limits::WRITTEN_FILES;
-use crate::linux::plan::{
+use crate::mount_table::mounts_below;
+use crate::system::plan::{
     CountedFolder, MountContent, OverlayFallback, PlannedMount, PlannedWrites, RawText,
 };
-use crate::mount_table::mounts_below;
 use crate::{ConfinedTree, PrivateTree, WriteLayer};
 use std::ffi::OsStr;
 use std::path::Path;

@@ -2,12 +2,12 @@
 
 use super::{bind, count_files, mount, raw, tree_mounts, variable, written_folders};
 use crate::limits::{TEMPORARY_FILES, TEMPORARY_INODES};
-use crate::linux::idmap::superuser_replacement;
-use crate::linux::plan::{
+use crate::program::{ResolvedProgram, SYSTEM};
+use crate::system::idmap::superuser_replacement;
+use crate::system::plan::{
     DiskLimit, FileBase, LandlockPlan, LaunchPlan, MountContent, NamespacePlan, PlannedConfinement,
     PlannedMount, SyscallFilter,
 };
-use crate::program::{ResolvedProgram, SYSTEM};
 use crate::{Confinement, Isolation, ProcessLimits, ValidationProfile, environment};
 use std::path::{Path, PathBuf};
 

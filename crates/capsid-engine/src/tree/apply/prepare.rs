@@ -5,7 +5,7 @@ use crate::tree::names;
 use crate::tree::private_tree::FileIdentity;
 use crate::tree::private_tree::beneath::{self, split_leaf};
 use crate::tree::private_tree::copy_file::copy_content;
-use crate::tree::private_tree::file_state::{FileState, hash_reader, inspect};
+use crate::tree::private_tree::file_state::{FileState, hash_reader, inspect, permissions};
 use crate::tree::private_tree::freeze::copy_owner;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{Access, AtFlags, Gid, Mode, OFlags, Stat, Uid, XattrFlags};
@@ -49,7 +49,7 @@ pub(super) fn prepare(root: &OwnedFd, operation: &Operation) -> io::Result<Optio
             let file = OwnedFd::from(file);
             copy_owner(&file, &like);
             copy_attributes(root, operation, &source, &file);
-            rustix::fs::fchmod(&file, Mode::from_raw_mode(operation.mode & 0o777))?;
+            rustix::fs::fchmod(&file, permissions(operation.mode))?;
             rustix::fs::fsync(&file)?;
         }
         FileState::Absent | FileState::Other => {

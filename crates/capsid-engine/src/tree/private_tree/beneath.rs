@@ -1,12 +1,15 @@
 //! Opens names below a directory so that no link can lead elsewhere.
 
 use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{Mode, OFlags, ResolveFlags, Stat};
-use rustix::io::Errno;
+use rustix::fs::{Mode, OFlags, Stat};
 use std::io;
 use std::path::Path;
 
-const RESOLVE: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_SYMLINKS);
+/// To refer to a file without opening it.
+#[cfg(target_os = "linux")]
+pub const HOLD: OFlags = OFlags::PATH;
+#[cfg(not(target_os = "linux"))]
+pub const HOLD: OFlags = OFlags::NONBLOCK;
 
 /// Opens the directory that names are relative to.
 pub fn open_root(root: &Path) -> io::Result<OwnedFd> {
@@ -24,7 +27,7 @@ pub fn open_directory(root: impl AsFd, name: &[u8]) -> rustix::io::Result<OwnedF
 pub fn hold(root: impl AsFd, name: &[u8]) -> rustix::io::Result<OwnedFd> {
     let (folder, leaf) = split_leaf(name);
     let directory = open_directory(root, folder)?;
-    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let flags = HOLD | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     rustix::fs::openat(directory, leaf, flags, Mode::empty())
 }
 
@@ -45,7 +48,11 @@ pub fn split_leaf(name: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
+#[cfg(target_os = "linux")]
 fn open(root: impl AsFd, name: &[u8], flags: OFlags) -> rustix::io::Result<OwnedFd> {
+    use rustix::fs::ResolveFlags;
+    use rustix::io::Errno;
+    const RESOLVE: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_SYMLINKS);
     loop {
         // The kernel answers EAGAIN when a rename elsewhere kept it from being sure.
         match rustix::fs::openat2(&root, name, flags, Mode::empty(), RESOLVE) {
@@ -53,6 +60,12 @@ fn open(root: impl AsFd, name: &[u8], flags: OFlags) -> rustix::io::Result<Owned
             result => return result,
         }
     }
+}
+
+/// No other system can promise that without a walk of its own, and without a sandbox no cycle gets this far.
+#[cfg(not(target_os = "linux"))]
+fn open(_root: impl AsFd, _name: &[u8], _flags: OFlags) -> rustix::io::Result<OwnedFd> {
+    Err(rustix::io::Errno::NOTSUP)
 }
 
 /// A missing name, a file where a directory should be, or a link on the way: nothing that a name could mean is there.

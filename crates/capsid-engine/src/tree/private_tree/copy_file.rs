@@ -1,12 +1,15 @@
 //! Copies the content of a file: shared blocks where the file system can, holes where the source has them.
 
-use rustix::fs::SeekFrom;
-use rustix::io::Errno;
 use std::fs::File;
-use std::io::{self, Read, Seek, Write};
+#[cfg(target_os = "linux")]
+use std::io::Read;
+use std::io::{self, Seek, Write};
 
 /// Copies everything to an empty file.
+#[cfg(target_os = "linux")]
 pub fn copy_content(source: &mut File, target: &mut File) -> io::Result<()> {
+    use rustix::fs::SeekFrom;
+    use rustix::io::Errno;
     if rustix::fs::ioctl_ficlone(&*target, &*source).is_ok() {
         return Ok(());
     }
@@ -28,6 +31,15 @@ pub fn copy_content(source: &mut File, target: &mut File) -> io::Result<()> {
     Ok(())
 }
 
+/// Copies everything to an empty file.
+#[cfg(not(target_os = "linux"))]
+pub fn copy_content(source: &mut File, target: &mut File) -> io::Result<()> {
+    source.rewind()?;
+    io::copy(source, target)?;
+    target.flush()
+}
+
+#[cfg(target_os = "linux")]
 fn copy_range(source: &mut File, target: &mut File, start: u64, end: u64) -> io::Result<()> {
     let (mut from, mut to) = (start, start);
     while from < end {
@@ -48,7 +60,7 @@ fn copy_range(source: &mut File, target: &mut File, start: u64, end: u64) -> io:
     Ok(())
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
     use std::os::unix::fs::MetadataExt;

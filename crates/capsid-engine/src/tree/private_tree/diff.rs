@@ -3,7 +3,7 @@
 //! Neither attributes nor filters nor settings of the tree have a say: git sees bytes, not the tree.
 
 use super::copies::{BaseContent, TreeBase};
-use super::file_state::{FileContent, read_content};
+use super::file_state::{FileContent, file_type, read_content};
 use super::freeze::ChangeLayer;
 use crate::tree::changes::parse;
 use crate::tree::names::{self, Name};
@@ -126,7 +126,7 @@ fn import_stream(pairs: &[ChangePair]) -> Vec<u8> {
         for pair in pairs {
             let side = if reference == BEFORE { &pair.before } else { &pair.after };
             let Some((mode, bytes)) = side else { continue };
-            let mode = match FileType::from_raw_mode(*mode) {
+            let mode = match file_type(*mode) {
                 FileType::Symlink => "120000",
                 _ if mode & 0o100 != 0 => "100755",
                 _ => "100644",

@@ -5,7 +5,7 @@ use super::name_text;
 use crate::tree::names::{self, Name};
 use capsid_model::hash::hex;
 use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{FileType, Mode, OFlags, Stat};
+use rustix::fs::{FileType, Mode, OFlags, RawMode, Stat};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fs::File;
@@ -30,12 +30,28 @@ pub struct FileIdentity {
 /// The mode of a file and its bytes, or the target of a link; none if there is no file.
 pub type FileContent = Option<(u32, Vec<u8>)>;
 
+/// A mode as it is recorded. Other systems than Linux have fewer bits for it.
+#[allow(clippy::useless_conversion)]
+fn recorded_mode(mode: RawMode) -> u32 {
+    mode.into()
+}
+
+/// The type that a recorded mode names.
+pub fn file_type(mode: u32) -> FileType {
+    FileType::from_raw_mode(mode as RawMode)
+}
+
+/// The permissions that a recorded mode names.
+pub fn permissions(mode: u32) -> Mode {
+    Mode::from_raw_mode((mode & 0o777) as RawMode)
+}
+
 impl FileIdentity {
     /// Reads it from what `stat` gave.
     pub fn from_stat(stat: &Stat) -> Self {
         Self {
             inode: stat.st_ino,
-            mode: stat.st_mode,
+            mode: recorded_mode(stat.st_mode),
             size: u64::try_from(stat.st_size).unwrap_or(0),
             modified: nanoseconds(stat.st_mtime, i64::try_from(stat.st_mtime_nsec).unwrap_or(0)),
             changed: nanoseconds(stat.st_ctime, i64::try_from(stat.st_ctime_nsec).unwrap_or(0)),
@@ -81,7 +97,7 @@ impl FileIdentity {
 
     /// Its type.
     pub fn file_type(&self) -> FileType {
-        FileType::from_raw_mode(self.mode)
+        file_type(self.mode)
     }
 }
 
@@ -115,7 +131,7 @@ pub enum FileState {
 impl FileState {
     /// The state of a file that has these bytes.
     pub fn from_bytes(bytes: &[u8], mode: u32) -> Self {
-        if FileType::from_raw_mode(mode) == FileType::Symlink {
+        if file_type(mode) == FileType::Symlink {
             return Self::Link { target: bytes.to_vec() };
         }
         Self::File { executable: mode & 0o100 != 0, sha256: capsid_model::hash::sha256_hex(bytes) }
@@ -135,7 +151,7 @@ pub struct InspectedFile {
 
 /// Reads the state of one entry of a directory. Neither follows a link nor opens anything but a regular file.
 pub fn inspect(directory: impl AsFd, leaf: &[u8]) -> io::Result<InspectedFile> {
-    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let flags = beneath::HOLD | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let held = match rustix::fs::openat(&directory, leaf, flags, Mode::empty()) {
         Ok(held) => held,
         Err(error) if beneath::is_missing(error) => {

@@ -2,7 +2,7 @@
 
 use super::beneath::{self, split_leaf};
 use super::copy_file::copy_content;
-use super::file_state::{FileContent, FileState, inspect_beneath, reopen};
+use super::file_state::{FileContent, FileState, file_type, inspect_beneath, permissions, reopen};
 use super::listing::UpperListing;
 use super::name_text;
 use crate::tree::ChangeKind;
@@ -10,7 +10,7 @@ use crate::tree::names::{self, Name};
 use capsid_disk::files as disk;
 use capsid_model::{Code, Problem, Result};
 use rustix::fd::OwnedFd;
-use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, Stat, Uid};
+use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, RawMode, Stat, Uid};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -209,7 +209,7 @@ fn replace_entry(directory: &OwnedFd, leaf: &[u8], bytes: &[u8], mode: u32) -> i
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
     let file = rustix::fs::openat(directory, TEMPORARY, flags, Mode::from_raw_mode(0o600))?;
     copy_owner(&file, &old);
-    rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?;
+    rustix::fs::fchmod(&file, Mode::from_raw_mode(mode as RawMode))?;
     let mut file = File::from(file);
     io::Write::write_all(&mut file, bytes)?;
     file.sync_all()?;
@@ -230,7 +230,7 @@ impl Freezer {
     fn write_file(&mut self, name: &[u8], mode: u32, bytes: &[u8]) -> io::Result<(FileState, u32)> {
         let (folder, leaf) = split_leaf(name);
         let target = self.directory(folder)?;
-        if FileType::from_raw_mode(mode) == FileType::Symlink {
+        if file_type(mode) == FileType::Symlink {
             rustix::fs::symlinkat(bytes, &target, leaf)?;
         } else {
             let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC | OFlags::NOFOLLOW;
@@ -242,7 +242,7 @@ impl Freezer {
             } else {
                 copy_owner(&file, &rustix::fs::fstat(&self.tree)?);
             }
-            rustix::fs::fchmod(&file, Mode::from_raw_mode(mode & 0o777))?;
+            rustix::fs::fchmod(&file, permissions(mode))?;
             io::Write::write_all(&mut File::from(file), bytes)?;
         }
         let frozen = inspect_beneath(&self.change, name)?;
@@ -281,8 +281,7 @@ impl Freezer {
         }
         let (folder, leaf) = split_leaf(name);
         let target = self.directory(folder)?;
-        rustix::fs::mknodat(target, leaf, FileType::CharacterDevice, Mode::empty(), 0)?;
-        Ok(())
+        make_whiteout(&target, leaf)
     }
 
     /// Opens a directory of the layer, and makes it and those above it.
@@ -350,4 +349,15 @@ pub(super) fn copy_entry(source: &OwnedFd, name: &[u8], target: &OwnedFd, leaf: 
     copy_owner(&copy, &stat);
     rustix::fs::fchmod(&copy, Mode::from_raw_mode(stat.st_mode & 0o777))?;
     copy_content(&mut reopen(&held)?, &mut File::from(copy))
+}
+
+/// What a write layer of Linux has in place of a file that was deleted.
+#[cfg(target_os = "linux")]
+fn make_whiteout(directory: &OwnedFd, leaf: &[u8]) -> io::Result<()> {
+    Ok(rustix::fs::mknodat(directory, leaf, FileType::CharacterDevice, Mode::empty(), 0)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn make_whiteout(_directory: &OwnedFd, _leaf: &[u8]) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }

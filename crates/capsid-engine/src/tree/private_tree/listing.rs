@@ -2,7 +2,7 @@
 
 use super::beneath;
 use super::copies::TreeBase;
-use super::file_state::{self, FileIdentity};
+use super::file_state::{self, FileIdentity, file_type};
 use super::name_text;
 use super::rules::BaseRules;
 use super::unsafe_paths::{is_git_spelling, leads_out};
@@ -252,7 +252,7 @@ impl<'a> Collector<'a> {
         }
         let kind = match old_mode {
             None => ChangeKind::Added,
-            Some(mode) if FileType::from_raw_mode(mode) != new.file_type() => ChangeKind::TypeChanged,
+            Some(mode) if file_type(mode) != new.file_type() => ChangeKind::TypeChanged,
             Some(_) => ChangeKind::Modified,
         };
         self.changed.insert(name, kind);
@@ -281,7 +281,7 @@ impl OldFile<'_> {
     /// Whether a file has the same type, content and executable bit. An unreadable one counts as different.
     fn is_same(&self, view: &OwnedFd, name: &[u8], new: &FileIdentity) -> bool {
         let mode = self.mode();
-        if FileType::from_raw_mode(mode) != new.file_type() {
+        if file_type(mode) != new.file_type() {
             return false;
         }
         if new.is_link() {

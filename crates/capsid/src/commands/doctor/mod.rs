@@ -1,5 +1,6 @@
 //! `capsid doctor`: what is installed, found and wrong, and how to fix it.
 
+mod apparmor;
 mod memory;
 mod node;
 mod signer;
@@ -113,7 +114,7 @@ fn git_version(folder: &Path) -> DoctorFinding {
 fn sandboxes() -> Vec<DoctorFinding> {
     let probes = capsid_sandbox::probe();
     let works = probes.iter().any(|probe| probe.works);
-    probes
+    let mut findings: Vec<DoctorFinding> = probes
         .iter()
         .map(|probe| {
             let detail = format!("{}: {}", probe.isolation.as_str(), probe.detail);
@@ -127,7 +128,9 @@ fn sandboxes() -> Vec<DoctorFinding> {
                 ),
             }
         })
-        .collect()
+        .collect();
+    findings.extend(apparmor::findings(&probes));
+    findings
 }
 
 fn repository(workspace: &Workspace) -> Vec<DoctorFinding> {

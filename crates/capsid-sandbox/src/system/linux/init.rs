@@ -3,10 +3,10 @@
 
 use super::engine_link::EngineLink;
 use super::namespaces;
-use super::plan::{LaunchPlan, LaunchReport, NamespacePlan, SetupFailure};
 use super::sandbox_user::SandboxUser;
 use super::sys::{self, AtStep, SetupResult};
 use super::{landlock, mounts, proc_dev, seccomp};
+use crate::system::plan::{LaunchPlan, LaunchReport, NamespacePlan, SetupFailure};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{
     DumpableBehavior, Pid, Signal, WaitOptions, WaitStatus, kill_process_group, set_dumpable_behavior,

@@ -1,8 +1,8 @@
 //! The folders in which an overlay keeps what is written.
 
-use super::plan::{MountContent, NamespacePlan, PlannedWrites, SetupFailure};
 use super::sandbox_user::SandboxUser;
 use super::sys::{AtStep, SetupResult};
+use crate::system::plan::{MountContent, NamespacePlan, PlannedWrites, SetupFailure};
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::Path;

@@ -6,10 +6,10 @@
 use super::disk::DiskWatch;
 use super::engine_link::EngineLink;
 use super::first_process::FirstProcess;
-use super::plan::{LandlockPlan, LaunchPlan};
 use super::sys::{self, AtStep, SetupResult};
 use super::{init, landlock, namespaces, seccomp};
 use crate::SandboxIds;
+use crate::system::plan::{LandlockPlan, LaunchPlan};
 use rustix::process::{
     Pid, Signal, WaitOptions, getpid, kill_process, set_child_subreaper, set_parent_process_death_signal,
     wait,

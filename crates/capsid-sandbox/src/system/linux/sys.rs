@@ -1,6 +1,6 @@
 //! System calls that rustix does not wrap, and the name of the step that failed.
 
-use super::plan::SetupFailure;
+use crate::system::plan::SetupFailure;
 use rustix::io::Errno;
 use rustix::process::Pid;
 use std::ffi::CStr;
@@ -129,6 +129,8 @@ fn empty_signal_set() -> libc::sigset_t {
 
 /// Lowers one limit of this process; a stricter one that is already there stays.
 pub fn lower_limit(resource: u32, most: u64) -> rustix::io::Result<()> {
+    // The C libraries have other types for it.
+    let resource = resource as _;
     let mut limit = libc::rlimit64 { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the kernel fills the structure that it is given.
     check(libc::c_long::from(unsafe { libc::getrlimit64(resource, &raw mut limit) }))?;
@@ -150,7 +152,7 @@ pub fn bring_loopback_up() -> rustix::io::Result<()> {
     request.ifr_ifru.ifru_flags = i16::try_from(libc::IFF_UP | libc::IFF_RUNNING).unwrap_or_default();
     // SAFETY: the request names an interface and its flags, as this call wants it.
     check(libc::c_long::from(unsafe {
-        libc::ioctl(socket.as_fd().as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request)
+        libc::ioctl(socket.as_fd().as_raw_fd(), libc::SIOCSIFFLAGS as _, &raw const request)
     }))
     .map(drop)
 }

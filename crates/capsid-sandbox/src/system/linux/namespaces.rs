@@ -1,9 +1,9 @@
 //! Namespaces of a sandbox, and the end of all privileges in them.
 
-use super::plan::NamespacePlan;
 use super::sandbox_user::SandboxUser;
 use super::sys::{self, AtStep, SetupResult};
 use super::{idmap, mounts};
+use crate::system::plan::NamespacePlan;
 use rustix::io::Errno;
 use rustix::mount::{MountPropagationFlags, mount_change};
 use rustix::process::{getegid, geteuid};

@@ -1,11 +1,11 @@
 //! Starts the launcher: this same program again, which builds the sandbox before its `main` would run.
 
 use super::orphans::OrphanGuard;
-use super::plan::{LaunchPlan, LaunchReport, PlannedConfinement};
+use crate::system::plan::{LaunchMessage, LaunchPlan, PlannedConfinement};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 use rustix::io::{FdFlags, fcntl_setfd};
 use std::fs::File;
-use std::io::{self, Seek, Write};
+use std::io::{self, Read, Seek, Write};
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -19,39 +19,37 @@ const LAUNCHER: &str = "capsid-sandbox";
 /// How long the processes of a sandbox may take to be gone once they were killed.
 const KILL_TIME: Duration = Duration::from_secs(10);
 
-type EntryPoint = extern "C" fn(libc::c_int, *const *const libc::c_char, *const *const libc::c_char);
-
 /// Runs before `main`. A call in `main` could be forgotten, and test programs have a `main` that is not ours; the C
-/// library calls what is listed here in every program that links this module, with the arguments of `main`.
+/// library calls what is listed here in every program that links this module. That of GNU passes the arguments of `main`,
+/// and that of musl nothing, so they come from the kernel.
 #[used]
 #[unsafe(link_section = ".init_array")]
-static BEFORE_MAIN: EntryPoint = become_launcher;
+static BEFORE_MAIN: extern "C" fn() = become_launcher;
 
-extern "C" fn become_launcher(
-    count: libc::c_int,
-    argv: *const *const libc::c_char,
-    _env: *const *const libc::c_char,
-) {
-    let count = usize::try_from(count).unwrap_or_default();
-    if count != 4 || argv.is_null() {
-        return;
-    }
-    // SAFETY: the C library passes `count` NUL-terminated texts, which live as long as the program.
-    let words: Vec<&std::ffi::CStr> =
-        (0..count).map(|at| unsafe { std::ffi::CStr::from_ptr(*argv.add(at)) }).collect();
-    if words[0].to_bytes() != LAUNCHER.as_bytes() {
-        return;
-    }
-    let numbers: Vec<RawFd> = words[1..].iter().filter_map(|word| word.to_str().ok()?.parse().ok()).collect();
+extern "C" fn become_launcher() {
+    let Some(words) = launcher_arguments() else { return };
+    let numbers: Vec<RawFd> = words.iter().filter_map(|word| word.parse().ok()).collect();
     let &[settings, lifeline, report] = numbers.as_slice() else {
         super::sys::exit(2);
     };
     super::launcher::run(settings, lifeline, report);
 }
 
+/// The three arguments of the launcher, if this program is to be it. Every start of the program reads them, so no more
+/// than is needed.
+fn launcher_arguments() -> Option<Vec<String>> {
+    let mut head = [0; 64];
+    let length = File::open("/proc/self/cmdline").and_then(|mut file| file.read(&mut head)).ok()?;
+    let numbers =
+        head[..length].strip_prefix(LAUNCHER.as_bytes())?.strip_prefix(b"\0")?.strip_suffix(b"\0")?;
+    let words: Vec<String> =
+        numbers.split(|&byte| byte == 0).map(|word| String::from_utf8_lossy(word).into_owned()).collect();
+    (words.len() == 3).then_some(words)
+}
+
 /// A launcher that runs. Dropping it ends the program and everything that the program started.
 pub struct Launched {
-    pub child: Child,
+    child: Child,
     /// Closed, it ends the sandbox; a byte on it asks the program to end.
     lifeline: Option<UnixStream>,
     messages: Receiver<LaunchMessage>,
@@ -124,12 +122,6 @@ fn read_messages(report: UnixStream) -> Receiver<LaunchMessage> {
     receiver
 }
 
-/// What comes from the sandbox.
-pub enum LaunchMessage {
-    Report(LaunchReport),
-    MemoryUpper(OwnedFd),
-}
-
 /// Adds what came to `text`, and gives a descriptor that came with it; nothing at the end.
 fn receive(report: &UnixStream, text: &mut Vec<u8>) -> Option<Option<OwnedFd>> {
     use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
@@ -149,6 +141,10 @@ fn receive(report: &UnixStream, text: &mut Vec<u8>) -> Option<Option<OwnedFd>> {
 }
 
 impl Launched {
+    pub fn child(&mut self) -> &mut Child {
+        &mut self.child
+    }
+
     /// Waits for the end of everything in the sandbox; false when the time is over first.
     pub fn wait_until(&mut self, deadline: Instant) -> bool {
         while !self.ended {

@@ -4,10 +4,10 @@ use super::disk::{DiskState, DiskWatch};
 use super::engine_link::EngineLink;
 use super::first_process::FirstProcess;
 use super::init::{self, StartedProgram};
-use super::plan::{LaunchPlan, LaunchReport, PlannedConfinement};
 use super::sys::{self, AtStep, SetupResult};
 use super::{namespaces, reaper, write_layer};
 use crate::LimitHit;
+use crate::system::plan::{LaunchPlan, LaunchReport, PlannedConfinement};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{PidfdFlags, WaitOptions, pidfd_open, waitpid};
 use std::fs::File;
@@ -76,7 +76,7 @@ fn start(plan: &LaunchPlan, mut engine: EngineLink) -> ! {
 
 fn start_in_namespaces(
     plan: &LaunchPlan,
-    namespaces: &super::plan::NamespacePlan,
+    namespaces: &crate::system::plan::NamespacePlan,
     engine: &mut EngineLink,
 ) -> SetupResult<FirstProcess> {
     let ids = namespaces::enter(namespaces)?;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::ffi::{CString, OsStr, OsString};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
@@ -219,6 +220,12 @@ pub enum LaunchReport {
     Exited(i32),
     Signalled(i32),
     LimitHit(crate::LimitHit),
+}
+
+/// What comes from the sandbox.
+pub enum LaunchMessage {
+    Report(LaunchReport),
+    MemoryUpper(OwnedFd),
 }
 
 /// The step of the setup that failed.

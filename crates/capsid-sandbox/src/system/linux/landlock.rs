@@ -3,7 +3,7 @@
 //! It has no rule for modes, owners and times of files, none for UDP and none for shared memory. The latter two are
 //! refused by number, see `seccomp`.
 
-use super::plan::{LandlockPlan, RawText};
+use crate::system::plan::{LandlockPlan, RawText};
 use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr,
     RulesetError, RulesetStatus, Scope, path_beneath_rules,

@@ -1,7 +1,7 @@
 //! The connection of the launcher and the first process to the engine that started them.
 
-use super::plan::{LaunchReport, SetupFailure};
 use super::sys;
+use crate::system::plan::{LaunchReport, SetupFailure};
 use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;

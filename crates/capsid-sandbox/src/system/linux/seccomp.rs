@@ -1,7 +1,7 @@
 //! Which system calls a confined program may not use.
 
-use super::plan::SyscallFilter;
 use super::sys::{self, SetupResult};
+use crate::system::plan::SyscallFilter;
 use libc::c_long;
 use rustix::io::Errno;
 use seccompiler::{
@@ -138,7 +138,8 @@ fn programs(filter: SyscallFilter) -> Result<Vec<BpfProgram>, seccompiler::Backe
     refuse(&mut absent, RINGS);
     // They put characters into the input of a terminal.
     for request in [libc::TIOCSTI, libc::TIOCLINUX] {
-        let request = request & 0xffff_ffff;
+        // The kernel looks at 32 bits, and the C libraries have other types for it.
+        let request = u64::from(request as u32);
         add(&mut refused, libc::SYS_ioctl, vec![condition(1, Width::Dword, Is::Eq, request)?])?;
     }
     let (strict, network) = match filter {

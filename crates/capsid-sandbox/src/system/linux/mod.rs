@@ -11,7 +11,6 @@ mod launcher;
 mod mounts;
 mod namespaces;
 mod orphans;
-pub mod plan;
 mod proc_dev;
 mod reaper;
 mod sandbox_user;

@@ -2,8 +2,8 @@
 //!
 //! The launcher walks, because it may enter folders that the program has closed for its user.
 
-use super::plan::DiskLimit;
 use super::sys::{AtStep, SetupResult};
+use crate::system::plan::DiskLimit;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, fstatvfs, open, openat, statat};
 use std::ops::AddAssign;
 use std::os::fd::OwnedFd;

@@ -5,11 +5,13 @@ use super::detached::{
     NO_DEVICES, NO_SUID, NO_SUID_DEVICES, READ_ONLY, attach, clone_tree, memory_folder, new_mount,
     set_mount_attributes,
 };
-use super::plan::{FileBase, MountContent, NamespacePlan, OverlayFallback, PlannedMount, PlannedWrites};
 use super::proc_dev;
 use super::sandbox_user::SandboxUser;
 use super::sys::{self, AtStep, SetupResult};
 use super::write_layer::{WriteAs, prepare_write_folder};
+use crate::system::plan::{
+    FileBase, MountContent, NamespacePlan, OverlayFallback, PlannedMount, PlannedWrites,
+};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
 use rustix::mount::{
