@@ -22,7 +22,7 @@ pub enum PageHost {
 }
 
 /// The first word of every address that has a page.
-const PAGES: [&str; 16] = [
+const PAGES: [&str; 17] = [
     "",
     "account",
     "admin",
@@ -39,6 +39,7 @@ const PAGES: [&str; 16] = [
     "register",
     "skill",
     "tasks",
+    "welcome",
 ];
 
 /// The same for the local viewer.
