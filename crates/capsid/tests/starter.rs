@@ -181,18 +181,18 @@ impl Drop for NewHub {
     }
 }
 
-/// The tools of the system and Rust, so that a run is quick; a soak has all that this machine has.
+/// The tools of the system alone, so that a run is quick; a soak has all that this machine has.
 fn with_tools(command: &mut Command) -> &mut Command {
     let home = std::env::home_dir().unwrap_or_default();
     let set =
         |name: &str, usual: &str| std::env::var_os(name).map_or_else(|| home.join(usual), PathBuf::from);
     let (cargo, rustup) = (set("CARGO_HOME", ".cargo"), set("RUSTUP_HOME", ".rustup"));
-    let more =
-        if is_soak() { format!(":{}", std::env::var("PATH").unwrap_or_default()) } else { String::new() };
-    command
-        .env("PATH", format!("/usr/bin:/bin:{}{more}", cargo.join("bin").display()))
-        .env("CARGO_HOME", cargo)
-        .env("RUSTUP_HOME", rustup)
+    let mut path = "/usr/bin:/bin".to_owned();
+    if is_soak() {
+        path =
+            format!("{path}:{}:{}", cargo.join("bin").display(), std::env::var("PATH").unwrap_or_default());
+    }
+    command.env("PATH", path).env("CARGO_HOME", cargo).env("RUSTUP_HOME", rustup)
 }
 
 /// Whether all programs of an entry run here, by what the hub says of them.
