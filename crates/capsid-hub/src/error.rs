@@ -110,6 +110,7 @@ codes! {
     TooManyOpenTasks, "too_many_open_tasks", 409, "As many tasks are open as one asker may have.";
     ReferenceUsed, "reference_used", 409, "The reference was used before for another transfer.";
     StateConflict, "state_conflict", 409, "The thing is not in a state in which this can be done.";
+    WelcomeLinkInvalid, "welcome_link_invalid", 410, "The welcome link was used or is too old, or comes from another machine.";
     ClaimCodeExpired, "claim_code_expired", 410, "The claim code is older than a day, or another event made it invalid.";
     PayloadTooLarge, "payload_too_large", 413, "The body is larger than this endpoint takes.";
     UriTooLong, "uri_too_long", 414, "The address of the request is longer than the hub reads.";

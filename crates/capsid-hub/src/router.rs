@@ -91,6 +91,7 @@ fn routes() -> OpenApiRouter<SharedHub> {
         .routes(routes!(nodes::refuse_claim))
         // Moderation, accounts and the audit, by admins.
         .routes(routes!(admin::promote_now))
+        .routes(routes!(admin::show_starter_pack, admin::load_starter_pack))
         .routes(routes!(admin::promote))
         .routes(routes!(admin::reject))
         .routes(routes!(admin::quarantine))
@@ -148,6 +149,7 @@ fn routes() -> OpenApiRouter<SharedHub> {
         .routes(routes!(memory::status))
         // People and the pages call these: an account, its keys and its nodes.
         .routes(routes!(accounts::register))
+        .routes(routes!(accounts::welcome))
         .routes(routes!(accounts::login))
         .routes(routes!(accounts::logout))
         .routes(routes!(accounts::me))

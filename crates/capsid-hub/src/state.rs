@@ -17,8 +17,10 @@ use crate::runtime::password_hasher::PasswordHasher;
 use crate::runtime::publish_queue::PublishQueue;
 use crate::runtime::rate_limiter::RateLimiter;
 use crate::runtime::response_cache::ResponseCache;
+use crate::runtime::starter::StarterLoading;
 use crate::runtime::telemetry::Telemetry;
 use crate::runtime::usage_counter::UsageCounter;
+use crate::runtime::welcome_key::WelcomeKey;
 use capsid_model::problem::Result;
 use capsid_model::time::{Clock, Time};
 use capsid_store::Store;
@@ -66,6 +68,10 @@ pub struct Hub {
     pub graph: GraphCountCache,
     /// What it last told whoever watches its numbers.
     pub live: LiveStatsCache,
+    /// The key of the link that makes the first admin.
+    pub welcome: WelcomeKey,
+    /// How far it has loaded the starter pack, and what runs that.
+    pub starter: StarterLoading,
     pub hub_id: String,
     /// What it seals, hashes and signs with.
     pub keys: Arc<HubKeys>,
@@ -145,6 +151,8 @@ impl Hub {
             stats: StatsCache::default(),
             graph: GraphCountCache::default(),
             live: LiveStatsCache::default(),
+            welcome: WelcomeKey::default(),
+            starter: StarterLoading::default(),
             started: clock.now(),
             resolver,
             telemetry,

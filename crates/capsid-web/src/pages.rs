@@ -31,7 +31,7 @@ pub enum PageHost {
 }
 
 /// The first word of every address that has a page.
-const PAGES: [&str; 16] = [
+const PAGES: [&str; 17] = [
     "",
     "account",
     "admin",
@@ -48,6 +48,7 @@ const PAGES: [&str; 16] = [
     "register",
     "skill",
     "tasks",
+    "welcome",
 ];
 
 /// The same for the local viewer.

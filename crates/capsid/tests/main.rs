@@ -36,6 +36,7 @@ mod python_sdk;
 mod real_client;
 mod reuse;
 mod safety_table;
+mod starter;
 mod store_commands;
 mod trail;
 mod upgrades;

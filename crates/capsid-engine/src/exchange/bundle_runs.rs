@@ -44,12 +44,24 @@ pub fn describe_runtime() -> String {
 
 /// The version of Node that the sandbox has.
 pub fn read_node_version() -> Option<String> {
-    let folder = tempfile::tempdir().ok()?;
+    read_version("node", "--version").ok()
+}
+
+/// What a program says of its version in the sandbox for strangers, or why it does not run there.
+pub fn read_version(program: &str, option: &str) -> Result<String> {
+    let folder = tempfile::tempdir()
+        .map_err(|error| Problem::io("make a folder in", &std::env::temp_dir(), &error))?;
     let confinement = Confinement { profile: ValidationProfile::Untrusted, ..Confinement::to(folder.path()) };
-    let argv = ["node", "--version"].map(str::to_owned);
+    let argv = [program, option].map(str::to_owned);
     let limits = ProcessLimits { timeout: VERSION_TIMEOUT, ..ProcessLimits::default() };
-    let finished = run_validation(&argv, &confinement, IsolationPolicy::Require, &limits).ok()?;
-    finished.end.ok().then(|| inert_line(finished.stdout.trim()))
+    let finished = run_validation(&argv, &confinement, IsolationPolicy::Require, &limits)?;
+    let first_line = |text: &str| inert_line(text.trim().lines().next().unwrap_or_default());
+    if finished.end.ok() {
+        return Ok(first_line(&finished.stdout));
+    }
+    let said = first_line(&finished.stderr);
+    Err(Problem::new(Code::ProgramNotFound, format!("`{program}` does not run in the sandbox: {said}"))
+        .fix(format!("Install `{program}` where every user can run it, such as in /usr/bin.")))
 }
 
 /// Runs a bundle.

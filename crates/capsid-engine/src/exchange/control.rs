@@ -3,7 +3,7 @@
 use super::scratch::{self, CreatedFile, CreatedFiles};
 use super::trial::{TrialReport, apply_diff, run_all};
 use capsid_model::gate::CommandPolicy;
-use capsid_model::{Problem, Result};
+use capsid_model::{Problem, Result, Value, json};
 use capsid_rules::assets::reproduction::CapsuleReproduction;
 use capsid_rules::learning::check_files::is_check_file;
 use std::path::PathBuf;
@@ -25,16 +25,25 @@ pub struct ControlRuns {
     pub base: Option<bool>,
 }
 
+impl ControlRuns {
+    /// For a report.
+    pub fn to_value(self) -> Value {
+        json!({"bare": self.bare, "base": self.base})
+    }
+}
+
 /// Runs the commands of a change that is made from scratch without it.
 pub fn run_control(diff: &str, commands: &[String], timeout: Duration) -> Result<ControlRuns> {
     let Ok(made) = scratch::created(diff) else { return Ok(ControlRuns::default()) };
-    let bare = run_bare(commands, timeout)?;
-    let base = run_files(&empty_sources(&made, commands), commands, timeout)?;
+    let policy = CommandPolicy::default();
+    let bare = run_bare(&policy, commands, timeout)?;
+    let base = run_files(&policy, &empty_sources(&made, commands), commands, timeout)?;
     Ok(ControlRuns { bare, base: base.and_then(|run| as_control(&run)) })
 }
 
 /// Tries a change in the reproduction of its capsule: the commands have to fail there before it is applied.
 pub fn run_on_reproduction(
+    policy: &CommandPolicy,
     diff: &str,
     commands: &[String],
     reproduction: &CapsuleReproduction,
@@ -49,17 +58,19 @@ pub fn run_on_reproduction(
     let Some(changed) = changed.filter(|_| is_applied) else {
         return Ok((TrialReport::nothing("env_files_missing", commands.len()), ControlRuns::default()));
     };
-    let policy = CommandPolicy::default();
-    let trial = run_all(&changed.root, commands, &CreatedFiles::default(), timeout, &policy);
-    let reproduces = [reproduction.command.clone()];
-    let by_commands = run_files(&files, commands, timeout)?.and_then(|run| as_control(&run));
-    let by_its_own = run_files(&files, &reproduces, timeout)?.and_then(|run| as_control(&run));
+    let trial = run_all(&changed.root, commands, &CreatedFiles::default(), timeout, policy);
+    let run = |commands: &[String]| -> Result<Option<bool>> {
+        Ok(run_files(policy, &files, commands, timeout)?.and_then(|run| as_control(&run)))
+    };
+    let reproduces = std::slice::from_ref(&reproduction.command);
+    let by_commands = run(commands)?;
+    let by_its_own = if commands == reproduces { by_commands } else { run(reproduces)? };
     let base = match (by_commands, by_its_own) {
         (Some(true), _) | (_, Some(true)) => Some(true),
         (Some(false), _) => Some(false),
         _ => None,
     };
-    Ok((trial, ControlRuns { bare: run_bare(commands, timeout)?, base }))
+    Ok((trial, ControlRuns { bare: run_bare(policy, commands, timeout)?, base }))
 }
 
 fn to_created(reproduction: &CapsuleReproduction) -> CreatedFiles {
@@ -80,16 +91,20 @@ pub(super) fn empty_sources(made: &CreatedFiles, commands: &[String]) -> Created
     emptied
 }
 
-fn run_bare(commands: &[String], timeout: Duration) -> Result<Option<bool>> {
+fn run_bare(policy: &CommandPolicy, commands: &[String], timeout: Duration) -> Result<Option<bool>> {
     let manifest = CreatedFile { path: "package.json".to_owned(), content: BARE_MANIFEST.to_owned() };
     let bare = CreatedFiles { files: vec![manifest], missing: 0 };
-    Ok(run_files(&bare, commands, timeout)?.and_then(|run| as_control(&run)))
+    Ok(run_files(policy, &bare, commands, timeout)?.and_then(|run| as_control(&run)))
 }
 
-fn run_files(files: &CreatedFiles, commands: &[String], timeout: Duration) -> Result<Option<TrialReport>> {
+fn run_files(
+    policy: &CommandPolicy,
+    files: &CreatedFiles,
+    commands: &[String],
+    timeout: Duration,
+) -> Result<Option<TrialReport>> {
     let folder = Folder::filled(files)?;
-    let policy = CommandPolicy::default();
-    Ok(folder.map(|folder| run_all(&folder.root, commands, files, timeout, &policy)))
+    Ok(folder.map(|folder| run_all(&folder.root, commands, files, timeout, policy)))
 }
 
 /// Whether the commands passed. A run that the sandbox or the gate prevented says neither.

@@ -48,15 +48,34 @@ fn reproduction(source: &str) -> CapsuleReproduction {
 fn a_patch_of_existing_files_is_tried_in_its_reproduction() {
     let patch = "--- a/a.js\n+++ b/a.js\n@@ -1 +1 @@\n-module.exports = 1\n+module.exports = 2\n";
     let asked = commands(&["node a.test.js"]);
-    let (trial, control) =
-        run_on_reproduction(patch, &asked, &reproduction("module.exports = 1\n"), LONG).unwrap();
+    let (trial, control) = run_on_reproduction(
+        &CommandPolicy::default(),
+        patch,
+        &asked,
+        &reproduction("module.exports = 1\n"),
+        LONG,
+    )
+    .unwrap();
     assert!(trial.ok, "{trial:?}");
     assert_eq!(control, ControlRuns { bare: Some(false), base: Some(false) });
-    let (trial, _) = run_on_reproduction(patch, &asked, &reproduction("module.exports = 9\n"), LONG).unwrap();
+    let (trial, _) = run_on_reproduction(
+        &CommandPolicy::default(),
+        patch,
+        &asked,
+        &reproduction("module.exports = 9\n"),
+        LONG,
+    )
+    .unwrap();
     assert_eq!(trial.class, "env_files_missing", "the patch does not apply");
     let add = diff("b.js", &["module.exports = 1"]);
-    let (trial, control) =
-        run_on_reproduction(&add, &asked, &reproduction("module.exports = 2\n"), LONG).unwrap();
+    let (trial, control) = run_on_reproduction(
+        &CommandPolicy::default(),
+        &add,
+        &asked,
+        &reproduction("module.exports = 2\n"),
+        LONG,
+    )
+    .unwrap();
     assert!(trial.ok);
     assert_eq!(control.base, Some(true), "the reproduction passes without the patch");
 }

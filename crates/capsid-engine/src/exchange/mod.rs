@@ -10,6 +10,7 @@ pub mod history;
 mod incoming;
 pub mod origin;
 pub mod outgoing;
+pub mod pack_run;
 pub mod promote;
 pub mod publication_log;
 pub mod publish;

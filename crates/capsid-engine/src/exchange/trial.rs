@@ -2,11 +2,13 @@
 
 use super::scratch::{self, CreatedFiles, DiffRefusal};
 use crate::files::script::check_script;
+use crate::workspace::os_release;
+use capsid_model::env::{EnvFingerprint, arch, platform};
 use capsid_model::gate::{self, CommandPolicy, CommandRefusalCode};
 use capsid_model::hash::sha256_hex;
 use capsid_model::redact::{RedactProfile, redact};
 use capsid_model::text::{cut_front, inert};
-use capsid_model::{Code, Problem, Result, Value, json};
+use capsid_model::{Code, Object, Problem, Result, Time, Value, json};
 use capsid_sandbox::git::Git;
 use capsid_sandbox::{
     Confinement, IsolationPolicy, ProcessEnd, ProcessLimits, ValidationProfile, run_validation,
@@ -67,6 +69,26 @@ impl TrialReport {
     /// How long the commands took.
     pub fn duration(&self) -> Duration {
         self.commands.iter().map(|command| command.duration).sum()
+    }
+
+    /// What a report says of it, in the form that hubs know.
+    pub fn to_members(&self, runtime: &str, now: Time) -> Object {
+        let share = if self.total == 0 { 0.0 } else { self.passed() as f64 / self.total as f64 };
+        let members = json!({
+            "overall_ok": self.ok,
+            "commands_passed": self.passed(),
+            "commands_total": self.total,
+            "duration_ms": self.duration().as_millis() as u64,
+            "execution_log_hash": format!("sha256:{}", self.log_hash),
+            "env": {"platform": platform(), "arch": arch(), "runtime": runtime},
+            "env_fingerprint": EnvFingerprint::new(os_release(), now).to_object(),
+            "isolation": self.isolation,
+            "reproduction_score": (share * f64::from(self.complete)).round() / 100.0,
+            "failure_class": self.class,
+            "commands": self.commands.iter().map(TrialCommand::to_value).collect::<Vec<_>>(),
+            "created_at": now.iso(),
+        });
+        members.as_object().cloned().unwrap_or_default()
     }
 
     /// A trial that could not be made.

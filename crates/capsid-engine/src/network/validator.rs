@@ -4,11 +4,10 @@ use crate::exchange::bundle_runs::read_node_version;
 use crate::exchange::control::{self, ControlRuns};
 use crate::exchange::reproduction::read_reproduction;
 use crate::exchange::trial::{self, TrialReport};
-use crate::workspace::os_release;
 use capsid_client::NodeClient;
 use capsid_client::asset::is_id;
 use capsid_client::node::encoded;
-use capsid_model::env::{EnvFingerprint, arch, platform};
+use capsid_model::gate::CommandPolicy;
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Clock, Code, Object, Problem, Result, Time, Value, canonical, json};
 use capsid_sandbox::require_untrusted_sandbox;
@@ -255,7 +254,9 @@ impl ValidatorNode {
         let diff = capsule.get("diff").and_then(Value::as_str).unwrap_or_default();
         let reproduction = self.repository.is_none().then(|| read_reproduction(capsule)).flatten();
         if let Some(reproduction) = reproduction {
-            return control::run_on_reproduction(diff, &subject.commands, &reproduction, self.timeout);
+            let policy = CommandPolicy::default();
+            let commands = &subject.commands;
+            return control::run_on_reproduction(&policy, diff, commands, &reproduction, self.timeout);
         }
         let trial = trial::run(diff, &subject.commands, self.repository.as_deref(), self.timeout)?;
         let control = match trial.ok && self.repository.is_none() {
@@ -298,26 +299,15 @@ impl ValidatorNode {
 
 /// What was seen, in the form that hubs know.
 fn report(assignment: &ValidationAssignment, trial: &TrialReport, runtime: &str, now: Time) -> Object {
-    let share = if trial.total == 0 { 0.0 } else { trial.passed() as f64 / trial.total as f64 };
-    let score = (share * f64::from(trial.complete)).round() / 100.0;
-    let report = json!({
-        "task_id": assignment.task_id,
-        "nonce": assignment.nonce,
-        "target_asset_id": assignment.asset_id,
-        "overall_ok": trial.ok,
-        "commands_passed": trial.passed(),
-        "commands_total": trial.total,
-        "duration_ms": trial.duration().as_millis() as u64,
-        "execution_log_hash": format!("sha256:{}", trial.log_hash),
-        "env": {"platform": platform(), "arch": arch(), "runtime": runtime},
-        "env_fingerprint": EnvFingerprint::new(os_release(), now).to_object(),
-        "isolation": trial.isolation,
-        "reproduction_score": score,
-        "failure_class": trial.class,
-        "commands": trial.commands.iter().map(trial::TrialCommand::to_value).collect::<Vec<_>>(),
-        "created_at": now.iso(),
-    });
-    report.as_object().cloned().unwrap_or_default()
+    let mut report = trial.to_members(runtime, now);
+    for (name, value) in [
+        ("task_id", &assignment.task_id),
+        ("nonce", &assignment.nonce),
+        ("target_asset_id", &assignment.asset_id),
+    ] {
+        report.insert(name.to_owned(), value.as_str().into());
+    }
+    report
 }
 
 /// Adds what shows that the asset was read, and what the commands did without the change.
@@ -331,7 +321,7 @@ fn add_evidence(
         report.insert("read_proof".to_owned(), proof.as_str().into());
     }
     if control != ControlRuns::default() {
-        report.insert("control".to_owned(), json!({"bare": control.bare, "base": control.base}));
+        report.insert("control".to_owned(), control.to_value());
     }
     if is_from_scratch {
         let ran_on = if read_reproduction(&subject.capsule).is_some() { "reproduction" } else { "scratch" };

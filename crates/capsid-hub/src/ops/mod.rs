@@ -16,6 +16,7 @@ pub mod nodes;
 pub mod not_offered;
 pub mod services;
 pub mod skills;
+pub mod starter;
 pub mod tasks;
 pub mod webhooks;
 pub mod workers;

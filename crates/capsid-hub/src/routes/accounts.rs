@@ -15,6 +15,7 @@ use crate::ops::accounts::password::{self, ChangePasswordRequest};
 use crate::ops::accounts::profile::{self, ProfileResponse};
 use crate::ops::accounts::register;
 use crate::ops::accounts::view::DoneResponse;
+use crate::ops::accounts::welcome::{self, WelcomeRequest};
 use crate::state::SharedHub;
 use axum::Json;
 use axum::extract::State;
@@ -29,6 +30,20 @@ pub async fn register(
     JsonBody(login): JsonBody<LoginRequest>,
 ) -> ApiResult<(StatusCode, Json<SessionResponse>)> {
     let session = register::register(&hub, &credentials.network, login).await?;
+    Ok((StatusCode::CREATED, Json(session)))
+}
+
+/// Makes the first admin and begins a session, with the key of the link that `capsid up` printed.
+///
+/// The link works once, for ten minutes, from the machine of the hub, while there is no admin.
+#[utoipa::path(post, path = "/auth/welcome", tag = "accounts", request_body = WelcomeRequest,
+    responses((status = 201, body = SessionResponse), (status = "4XX", body = ErrorBody)))]
+pub async fn welcome(
+    State(hub): State<SharedHub>,
+    credentials: Credentials,
+    JsonBody(request): JsonBody<WelcomeRequest>,
+) -> ApiResult<(StatusCode, Json<SessionResponse>)> {
+    let session = welcome::create_first_admin(&hub, &credentials, request).await?;
     Ok((StatusCode::CREATED, Json(session)))
 }
 

@@ -13,6 +13,8 @@ use crate::ops::evaluation::moderate::{self, ModerateResponse, ReasonBody};
 use crate::ops::evaluation::moderation_queue::{
     self, AppealRequest, DecideCaseRequest, ListCasesParams, ListCasesResponse, ModerationCaseView,
 };
+use crate::ops::starter;
+use crate::runtime::starter::view::StarterPackView;
 use crate::state::SharedHub;
 use axum::Json;
 use axum::extract::State;
@@ -26,6 +28,28 @@ pub async fn promote_now(
     credentials: Credentials,
 ) -> ApiResult<Json<RunJobsResponse>> {
     Ok(Json(jobs::run_jobs_now(&hub, credentials).await?))
+}
+
+/// The starter pack: the programs that it runs, its entries, and how far its loading is.
+#[utoipa::path(get, path = "/admin/starter-pack", tag = "admin",
+    responses((status = 200, body = StarterPackView), (status = "4XX", body = ErrorBody)))]
+pub async fn show_starter_pack(
+    State(hub): State<SharedHub>,
+    credentials: Credentials,
+) -> ApiResult<Json<StarterPackView>> {
+    Ok(Json(starter::show(&hub, credentials).await?))
+}
+
+/// Begins to load the starter pack.
+///
+/// This permits its commands, in the sandbox of the hub's machine. The response comes at once; the same path tells how far it is.
+#[utoipa::path(post, path = "/admin/starter-pack", tag = "admin",
+    responses((status = 200, body = StarterPackView), (status = "4XX", body = ErrorBody)))]
+pub async fn load_starter_pack(
+    State(hub): State<SharedHub>,
+    credentials: Credentials,
+) -> ApiResult<Json<StarterPackView>> {
+    Ok(Json(starter::start(&hub, credentials).await?))
 }
 
 /// Promotes a candidate, whatever its score and the reports on it.

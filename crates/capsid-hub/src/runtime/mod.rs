@@ -15,5 +15,7 @@ pub mod publish_queue;
 pub mod rate_leases;
 pub mod rate_limiter;
 pub mod response_cache;
+pub mod starter;
 pub mod telemetry;
 pub mod usage_counter;
+pub mod welcome_key;

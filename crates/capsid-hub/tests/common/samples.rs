@@ -49,8 +49,14 @@ pub fn fits(route: &str, path: &str) -> bool {
 }
 
 /// Routes without a sample here: they end what the others need, refuse whatever comes, or wait.
-pub const OTHERS: &[&str] =
-    &["/auth/logout", "/auth/register", "/account/password", "/a2a/events/poll", "/a2a/claim/refuse"];
+pub const OTHERS: &[&str] = &[
+    "/auth/logout",
+    "/auth/register",
+    "/auth/welcome",
+    "/account/password",
+    "/a2a/events/poll",
+    "/a2a/claim/refuse",
+];
 
 /// One sample for each route that takes a body.
 pub fn samples(hub: &TestHub) -> Vec<Sample> {

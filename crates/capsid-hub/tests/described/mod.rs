@@ -1,6 +1,7 @@
 //! What the description says of answers is what the hub answers, to the member.
 
 mod filled_hub;
+mod first_time;
 mod messages;
 mod nodes;
 mod schema;
@@ -78,6 +79,7 @@ fn answers_are_as_they_are_described() {
         let strict = TestHub::start(hub.on, |config| config.identity.claim_grace_ms = 3_600_000);
         let witness = Witness { hub: &strict, seen: witness.seen };
         nodes::refuse_claim(&witness);
+        first_time::call_everything(&witness);
         let seen = witness.seen.borrow();
         let left: Vec<_> =
             described(&hub.description).into_iter().filter(|call| !seen.contains(call)).collect();

@@ -103,6 +103,11 @@ pub fn create(tx: &mut dyn Tx, new: &NewUser, actor: &str, now: Time) -> Result<
     get(tx, &new.user_id)
 }
 
+/// Whether there is an admin.
+pub fn has_admin(tx: &mut dyn Tx) -> Result<bool> {
+    tx.exists("SELECT 1 FROM users WHERE role = 'admin' LIMIT 1", params![])
+}
+
 /// Finds an account by its id.
 pub fn get(tx: &mut dyn Tx, user_id: &str) -> Result<Option<UserRow>> {
     tx.query_first(select!(UserRow, "FROM users u WHERE u.user_id = $1"), params![user_id])

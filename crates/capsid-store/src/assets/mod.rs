@@ -104,6 +104,11 @@ impl AssetRow {
     }
 }
 
+/// Whether the hub has any asset.
+pub fn is_any(tx: &mut dyn Tx) -> Result<bool> {
+    tx.exists("SELECT 1 FROM assets LIMIT 1", params![])
+}
+
 /// Finds an asset.
 pub fn get(tx: &mut dyn Tx, id: &AssetId) -> Result<Option<AssetRow>> {
     tx.query_first(select!(AssetRow, "FROM assets a WHERE a.asset_id = $1"), params![id])

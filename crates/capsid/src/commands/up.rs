@@ -3,10 +3,13 @@
 use crate::commands::demo::{background::BackgroundDemo, hub::config as story_config, scratch_folder};
 use crate::commands::hub::serve::{self, ServeOptions};
 use crate::output::{self, DIM, HEAD, NAME, WARN, paint};
+use capsid_hub::runtime::starter::pack;
 use capsid_hub::state::Hub;
 use capsid_model::Result;
 use capsid_model::text::inert_line;
+use capsid_store::{accounts, assets};
 use clap::Args;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 /// Start a hub on this machine, where your agents share what they learned. Ctrl-C stops it.
 #[derive(Debug, Args)]
@@ -31,7 +34,12 @@ pub fn run(arguments: &UpArgs) -> Result<u8> {
     if arguments.demo {
         return demo(&arguments.options);
     }
-    let status = serve::start(&arguments.options, "warn", |hub| output::talk(welcome(hub)))?;
+    let status = serve::start(&arguments.options, "warn", |hub| {
+        output::talk(welcome(hub));
+        if let Err(problem) = greet_newcomer(hub) {
+            output::caution("first time", &problem);
+        }
+    })?;
     output::talk("The hub has stopped. Nothing is lost; `capsid up` starts it again.");
     Ok(status)
 }
@@ -48,6 +56,45 @@ fn demo(options: &ServeOptions) -> Result<u8> {
     drop(story);
     output::talk(format_args!("The hub has stopped. Its data is in {}.", folder.display()));
     Ok(status)
+}
+
+/// What the operator of a hub without an admin or without assets can do first.
+fn greet_newcomer(hub: &Hub) -> Result<()> {
+    let (has_admin, has_assets) =
+        hub.store.read_now(|tx| Ok((accounts::has_admin(tx)?, assets::is_any(tx)?)))?;
+    if let Some(address) = loopback_address(hub.config.listen).filter(|_| !has_admin) {
+        let scheme = if hub.config.tls.is_some() { "https" } else { "http" };
+        let key = hub.welcome.issue(hub.random.as_ref(), hub.now());
+        let link = format!("{scheme}://{address}/welcome#k={key}");
+        output::talk(format_args!("{} {}", paint(HEAD, "first time:"), paint(NAME, link)));
+        output::talk(paint(
+            DIM,
+            "            makes you the admin; works once, for ten minutes, on this machine",
+        ));
+    }
+    if !has_assets {
+        let count = pack::entries()?.len();
+        output::talk(format_args!(
+            "{} {} adds {count} solutions; each is tested on this machine before it is promoted",
+            paint(HEAD, "empty:"),
+            paint(NAME, "capsid hub load starter")
+        ));
+    }
+    Ok(())
+}
+
+/// How this machine reaches the hub by its loopback; nothing where it does not listen there.
+fn loopback_address(listen: SocketAddr) -> Option<SocketAddr> {
+    match listen.ip() {
+        ip if ip.is_loopback() => Some(listen),
+        IpAddr::V4(ip) if ip.is_unspecified() => {
+            Some(SocketAddr::new(Ipv4Addr::LOCALHOST.into(), listen.port()))
+        }
+        IpAddr::V6(ip) if ip.is_unspecified() => {
+            Some(SocketAddr::new(Ipv6Addr::LOCALHOST.into(), listen.port()))
+        }
+        _ => None,
+    }
 }
 
 fn welcome(hub: &Hub) -> String {

@@ -1,14 +1,17 @@
 import { hub, unwrapResponse } from '$lib/api/client';
 import { auth } from '$lib/api/session.svelte';
 
-export type LoginMode = 'login' | 'register';
+export type LoginMode = 'login' | 'register' | 'welcome';
 
-/** Logs in, or makes an account and is logged in. */
-export async function logIn(as: LoginMode, email: string, password: string): Promise<void> {
+/** Logs in, or makes an account and is logged in. `key` is that of the welcome link. */
+export async function logIn(as: LoginMode, email: string, password: string, key = ''): Promise<void> {
 	const body = { email: email.trim(), password };
-	const session = await unwrapResponse(
-		as === 'login' ? hub.POST('/auth/login', { body }) : hub.POST('/auth/register', { body })
-	);
+	const send = {
+		login: () => hub.POST('/auth/login', { body }),
+		register: () => hub.POST('/auth/register', { body }),
+		welcome: () => hub.POST('/auth/welcome', { body: { ...body, key } })
+	};
+	const session = await unwrapResponse(send[as]());
 	const { token, expires_at, user } = session;
 	auth.startSession({ token, expires_at, email: user.email, role: user.role });
 }

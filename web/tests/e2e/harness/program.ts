@@ -56,7 +56,7 @@ export class ScratchFolder {
 			const readLine = (line: string) => {
 				output += `${line}\n`;
 				const address = /https?:\/\/[^\s"\u001b]+/.exec(line)?.[0];
-				if (address) onAddress(new RunningProgram(child, address));
+				if (address) onAddress(new RunningProgram(child, address, () => output));
 			};
 			createInterface({ input: child.stdout }).on('line', readLine);
 			createInterface({ input: child.stderr }).on('line', readLine);
@@ -74,7 +74,9 @@ export class ScratchFolder {
 export class RunningProgram {
 	constructor(
 		private readonly child: ChildProcess,
-		readonly address: string
+		readonly address: string,
+		/** All that it printed so far. */
+		readonly printed: () => string
 	) {}
 
 	get origin(): string {

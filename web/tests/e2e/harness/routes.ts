@@ -16,7 +16,8 @@ export const OPEN_ROUTES = [
 	'/skill',
 	'/login',
 	'/register',
-	'/claim'
+	'/claim',
+	'/welcome'
 ];
 
 /** The pages of a hub by who may see them. */

@@ -9,3 +9,4 @@ pub mod password;
 pub mod profile;
 pub mod register;
 pub mod view;
+pub mod welcome;

@@ -133,6 +133,11 @@ impl ReportRequest {
         let signature = ReportSignature::read(&payload)?;
         Ok(Self { asset_id, local_id, ticket, report, signature })
     }
+
+    /// What is kept of it.
+    pub fn into_report(self) -> NewReport {
+        self.report
+    }
 }
 
 impl ReportSignature {

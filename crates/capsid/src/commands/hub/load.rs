@@ -20,23 +20,29 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Load many bundles from a file, with every check of a publish.
+/// Load the starter pack, or many bundles from a file, with every check of a publish.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
+  capsid hub load starter                             24 solutions for common errors, tested on this machine
   capsid node export --protocol --out shared.jsonl    messages, which name their sender
   capsid hub load shared.jsonl
   capsid hub load bundles.jsonl --node node_4f1c      bundles that do not say who published them
   capsid hub load - < shared.jsonl
 
-Each line is a bundle, `{\"assets\":[gene, capsule, event]}` with an optional `sender_id`, or a publish message; other messages are
+`starter` is the pack that comes with Capsid; the hub may run meanwhile. Its node is `node_starter`. This machine runs each
+entry without its change and with it, in the sandbox, and reports what it saw; the usual rule promotes what was reproduced. Loading
+it permits its commands (node, python3, bash, cargo, go), for this pack alone. An entry whose program is missing stays a candidate.
+A file of this name is `./starter`.
+
+Each line of a file is a bundle, `{\"assets\":[gene, capsule, event]}` with an optional `sender_id`, or a publish message; other messages are
 passed over. Ids, schema, commands and safety are checked as for a publish, on all cores; rate limits and quotas do not count. A line
 that is refused is named on stderr with its number and code, everything else is stored, and the command exits with 1.
 
 What is there already is left as it is, so a load that was cut off is continued by running it again. On SQLite the hub must not
 run. On PostgreSQL it may, and brings what was loaded into its index by itself. `capsid hub fsck` checks the result.")]
 pub struct HubLoadArgs {
-    /// The file, one bundle or message a line; `-` is standard input.
+    /// `starter`, or a file with one bundle or message a line; `-` is standard input.
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
@@ -48,8 +54,18 @@ pub struct HubLoadArgs {
     location: HubLocation,
 }
 
+/// The pack that comes with the program, in the place of a file.
+const STARTER: &str = "starter";
+
 /// Runs the command.
 pub fn run(arguments: &HubLoadArgs) -> Result<u8> {
+    if arguments.file == Path::new(STARTER) {
+        if arguments.node.is_some() {
+            return Err(Problem::new(Code::UsageError, "The starter pack has a node of its own.")
+                .fix("Leave `--node` out."));
+        }
+        return super::starter::load(&arguments.location);
+    }
     let config = arguments.location.load(Vec::new())?.config;
     let now = SystemClock.now();
     let reader = LoadLineReader::new(&config, arguments.node.clone(), Arc::new(SystemRandom), now)

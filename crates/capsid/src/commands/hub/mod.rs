@@ -11,6 +11,7 @@ mod progress;
 mod restore;
 mod runner;
 pub(crate) mod serve;
+mod starter;
 
 pub(crate) use location::HubLocation;
 
@@ -26,6 +27,7 @@ Examples:
   capsid hub config --origin               each setting and where it comes from
   capsid hub migrate --data DIR            bring a database up to date before the new hub starts
   capsid hub fsck                          check everything a hub keeps
+  capsid hub load starter                  24 solutions for common errors, tested on this machine
   capsid hub load FILE                     many bundles from a file, before the hub starts
   capsid hub backup FILE                   copy it while the hub runs; `restore` brings it back
   capsid hub runner --token-file FILE      run the commands of candidates in a sandbox, as a user of its own

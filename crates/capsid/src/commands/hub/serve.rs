@@ -1,6 +1,7 @@
 //! `capsid hub serve`: runs a hub until it is told to stop.
 
 use super::HubLocation;
+use super::starter::SandboxedStarter;
 use crate::commands::variable;
 use capsid_disk::files;
 use capsid_hub::config::{HubConfig, SecretText};
@@ -113,6 +114,7 @@ pub(crate) fn run_hub(
     let store = Store::open(&database, SystemClock.now())?;
     set_runner_token(&mut config)?;
     let hub = Hub::new(store, config, Arc::new(SystemClock), Arc::new(SystemRandom))?;
+    hub.starter.set_runner(Arc::new(SandboxedStarter));
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -122,7 +124,8 @@ pub(crate) fn run_hub(
         let listener = tokio::net::TcpListener::from_std(listener).map_err(|error| not_started(&error))?;
         warn_of_few_files(&hub.config);
         print_address(&hub.config);
-        announce(&hub);
+        // It may look into the database.
+        tokio::task::block_in_place(|| announce(&hub));
         serve_hub(Arc::clone(&hub), listener, stop).await
     })?;
     // What still runs lets go of the hub, so that its database is closed in order.

@@ -51,6 +51,13 @@ impl LoadLineReader {
         Ok(Self { policy, asset_bytes, default_node, random, now })
     }
 
+    /// The same with more programs that commands may start.
+    #[must_use]
+    pub fn with_programs(mut self, programs: &[String]) -> Self {
+        self.policy.programs.extend(programs.iter().cloned());
+        self
+    }
+
     /// The bundle of a line, checked as a publish is; nothing for a message that publishes nothing, such as a hello.
     pub fn read(&self, line: u64, bytes: Vec<u8>) -> ApiResult<Option<LoadItem>> {
         let text = json::check(bytes)?;

@@ -1,0 +1,2 @@
+import { total } from './total';
+export const invoice = (prices) => `Total: ${total(prices)}`;

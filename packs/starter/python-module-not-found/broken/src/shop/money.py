@@ -1,0 +1,2 @@
+def round_cents(amount):
+    return round(amount, 2)
