@@ -85,7 +85,7 @@ fn spoil_many(on: On) {
         let hub = start(on, profile);
         let samples = samples(&hub);
         let mut statuses: BTreeMap<u16, usize> = BTreeMap::new();
-        for n in 0..rounds(500, 5_000) {
+        for n in 0..rounds(250, 5_000) {
             let sample = &samples[rng.usize(0..samples.len())];
             let (body, done) = mutate(&sample.fresh(n), &mut rng);
             let before = (n % COMPARED == 0).then(|| dump_without_logins(&hub));
@@ -139,7 +139,7 @@ fn try_odd_heads(on: On, profile: HubProfile) {
     ];
     let (hub, mut rng) = (start(on, profile), seeded_rng());
     let samples = samples(&hub);
-    for n in 0..rounds(150, 5_000) {
+    for n in 0..rounds(80, 5_000) {
         let sample = &samples[rng.usize(0..samples.len())];
         let mut headers: Vec<(&str, &str)> = Vec::new();
         let mut add = |name, values: &[&'static str], rng: &mut Rng| {
@@ -188,7 +188,7 @@ fn an_odd_address_is_no_trouble() {
         let (hub, mut rng) = (start(on, profile), seeded_rng());
         hub.fill(4);
         let paths: Vec<_> = hub.description["paths"].as_object().unwrap().iter().collect();
-        for _ in 0..rounds(600, 5_000) {
+        for _ in 0..rounds(250, 5_000) {
             let (path, methods) = paths[rng.usize(0..paths.len())];
             if let Some(get) = methods.get("get").filter(|_| !PATIENT.contains(&path.as_str())) {
                 let answer = hub.get(&odd_address(path, get, &mut rng));

@@ -130,10 +130,10 @@ fn columns(record: &ActionRecord, link: &ChainLink) -> Result<RecordColumns> {
     Ok(RecordColumns { id: record.id.clone(), sequence, previous_hash: link.previous_hash.clone() })
 }
 
-/// The two fields that the format declares as floats print with a point even when integral; nothing where they are
-/// not there, which is nearly always.
+/// The two fields that the format declares as floats print with a point even when integral; nothing where they need no
+/// change, which is nearly always.
 fn float_typed(reasoning: &ExactFields) -> Option<ExactFields> {
-    if !reasoning.contains_key("confidence") && !reasoning.contains_key("options") {
+    if !has_integral_float(reasoning) {
         return None;
     }
     let mut reasoning = reasoning.clone();
@@ -150,6 +150,16 @@ fn float_typed(reasoning: &ExactFields) -> Option<ExactFields> {
         }
     }
     Some(reasoning)
+}
+
+fn has_integral_float(reasoning: &ExactFields) -> bool {
+    let is_integral = |value: Option<&ExactJson>| matches!(value, Some(ExactJson::Int(_)));
+    let options = reasoning.get("options").and_then(ExactJson::as_array).unwrap_or_default();
+    let feasibility = |option: &ExactJson| match option {
+        ExactJson::Object(option) => is_integral(option.get("feasibility")),
+        _ => false,
+    };
+    is_integral(reasoning.get("confidence")) || options.iter().any(feasibility)
 }
 
 fn to_float(value: &mut ExactJson) {

@@ -330,7 +330,7 @@ impl Plan {
 
 #[test]
 fn a_kill_at_any_moment_leaves_the_tree_untouched_or_with_the_whole_change() {
-    let (rounds, seed) = (rounds(24, 200), seed());
+    let (rounds, seed) = (rounds(12, 200), seed());
     let mut chance = fastrand::Rng::with_seed(seed);
     let program = program();
     let (template, cycle) = template(&program);

@@ -46,7 +46,7 @@ fn no_acknowledged_event_is_lost_on_postgresql() {
 }
 
 fn kill_many(database: Option<&TestDatabase>) {
-    let (rounds, mut rng) = (rounds(20, 100), seeded_rng());
+    let (rounds, mut rng) = (rounds(10, 100), seeded_rng());
     let program = program();
     let folder = capsid_testkit::disk::tempdir();
     let url = database.map(|database| database.url.clone());

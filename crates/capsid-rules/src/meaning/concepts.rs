@@ -1,5 +1,6 @@
 //! The lexicon: ideas of software trouble and repair, and finding them in a text whatever words it uses.
 
+use super::WordMap;
 use super::tokenizer::{self, TextToken, TokenKind};
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -19,7 +20,7 @@ static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| Lexicon::read(TEXT));
 pub(super) struct Lexicon {
     ideas: Vec<Concept>,
     /// Numbers of the words and characters that phrases are made of.
-    keys: HashMap<String, u32>,
+    keys: WordMap<String, u32>,
     /// The phrases by their first word or character.
     phrases: Vec<Vec<ConceptPhrase>>,
 }
@@ -73,7 +74,7 @@ impl Lexicon {
         let entries = entries(text);
         let numbers: HashMap<&str, usize> =
             entries.iter().enumerate().map(|(at, entry)| (entry.name, at)).collect();
-        let mut lexicon = Self { ideas: Vec::new(), keys: HashMap::new(), phrases: Vec::new() };
+        let mut lexicon = Self { ideas: Vec::new(), keys: WordMap::default(), phrases: Vec::new() };
         lexicon.ideas.extend(
             entries.iter().map(|entry| Concept { term: format!("c_{}", entry.name), related: Vec::new() }),
         );

@@ -17,7 +17,9 @@ pub mod vectors;
 
 pub use question::{MAX_ASKED, QueryTerm, SemanticQuestion};
 pub use score::{TermFrequencies, TextScore, TextScorer, score};
-use std::collections::HashMap;
+
+/// Texts are looked up word by word, many of them for each publish.
+type WordMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
 
 /// The most terms of a text, in all its parts.
 pub const MAX_TERMS: usize = 160;
@@ -103,7 +105,7 @@ fn terms_of(text: &str, most: usize) -> Vec<String> {
     let lexicon = concepts::lexicon();
     let ideas = lexicon.mentions(&tokens).into_iter();
     let ideas = ideas.filter_map(|mention| Some((mention.from, lexicon.idea(mention.idea)?.term.clone())));
-    let mut counts: HashMap<String, (usize, usize)> = HashMap::new();
+    let mut counts: WordMap<String, (usize, usize)> = WordMap::default();
     for (order, (_, term)) in stems.chain(ideas).filter(|(at, _)| is_heard(*at)).enumerate() {
         counts.entry(term).or_insert((0, order)).0 += 1;
     }

@@ -84,7 +84,7 @@ impl QuestionBuilder {
             self.ask(QueryTerm {
                 term: word.term,
                 weight: word.force * boost,
-                word: word.shown,
+                word: word.shown.into_owned(),
                 is_near: false,
             });
         }

@@ -1,8 +1,8 @@
 //! What a word is compared by: its stem, after short forms, odd verbs and British spelling were set right.
 
+use super::WordMap;
 use rust_stemmers::{Algorithm, Stemmer};
 use std::cell::RefCell;
-use std::collections::HashMap;
 
 /// Words whose stem would be that of a word with another meaning: `container` that of `contains`.
 const OWN: &[&str] = &[
@@ -24,7 +24,7 @@ const MAX_REMEMBERED: usize = 32;
 
 thread_local! {
     /// The words of a thread so far: texts use the same ones.
-    static STEMS: RefCell<HashMap<Box<str>, Box<str>>> = RefCell::default();
+    static STEMS: RefCell<WordMap<Box<str>, Box<str>>> = RefCell::default();
 }
 
 /// What a word is compared by. The word is in lower case.

@@ -1,6 +1,9 @@
 //! Words that say nothing or little, and where each of them is left out. Searches, phrases, stems and remembered errors
 //! share most of these words; the groups say where they differ.
 
+use super::WordMap;
+use std::sync::LazyLock;
+
 /// In every sentence: left out of searches, phrases and errors.
 #[rustfmt::skip]
 const EVERYWHERE: &[&str] = &[
@@ -62,38 +65,62 @@ const PAIRS: &[&str] = &[
     "这个", "进行", "那个", "问题", "需要",
 ];
 
-fn is_in(lists: &[&[&str]], word: &str) -> bool {
-    lists.iter().any(|list| list.binary_search(&word).is_ok())
+/// The groups of each word, one bit each: a text is looked up word by word.
+static GROUPS: LazyLock<WordMap<&'static str, u16>> = LazyLock::new(|| {
+    let lists =
+        [EVERYWHERE, GRAMMAR, TALK, RELATIONS, PLACES, ORDER, ERRORS, STEMS, DULL].into_iter().enumerate();
+    let mut groups = WordMap::default();
+    for (at, word) in lists.flat_map(|(at, list)| list.iter().map(move |word| (at, *word))) {
+        *groups.entry(word).or_default() |= 1 << at;
+    }
+    groups
+});
+
+/// The bits of the groups, in the order of their lists.
+mod group {
+    pub const EVERYWHERE: u16 = 1;
+    pub const GRAMMAR: u16 = 1 << 1;
+    pub const TALK: u16 = 1 << 2;
+    pub const RELATIONS: u16 = 1 << 3;
+    pub const PLACES: u16 = 1 << 4;
+    pub const ORDER: u16 = 1 << 5;
+    pub const ERRORS: u16 = 1 << 6;
+    pub const STEMS: u16 = 1 << 7;
+    pub const DULL: u16 = 1 << 8;
+}
+
+fn is_in(groups: u16, word: &str) -> bool {
+    GROUPS.get(word).is_some_and(|found| found & groups != 0)
 }
 
 /// Whether a search leaves a word out.
 pub(super) fn is_search_stop_word(word: &str) -> bool {
-    is_in(&[EVERYWHERE, GRAMMAR, RELATIONS, PLACES], word)
+    is_in(group::EVERYWHERE | group::GRAMMAR | group::RELATIONS | group::PLACES, word)
 }
 
 /// Whether phrases are compared without a word.
 pub(super) fn is_phrase_stop_word(word: &str) -> bool {
-    is_in(&[EVERYWHERE, GRAMMAR, TALK], word)
+    is_in(group::EVERYWHERE | group::GRAMMAR | group::TALK, word)
 }
 
 /// Whether errors are compared without a word.
 pub fn is_error_stop_word(word: &str) -> bool {
-    is_in(&[EVERYWHERE, PLACES, ORDER, ERRORS], word)
+    is_in(group::EVERYWHERE | group::PLACES | group::ORDER | group::ERRORS, word)
 }
 
 /// Whether a stem says nothing on its own.
 pub(super) fn is_stop_stem(stem: &str) -> bool {
-    is_in(&[STEMS, RELATIONS, PLACES, ORDER], stem)
+    is_in(group::STEMS | group::RELATIONS | group::PLACES | group::ORDER, stem)
 }
 
 /// Whether a stem says little.
 pub(super) fn is_dull_stem(stem: &str) -> bool {
-    is_in(&[DULL], stem)
+    is_in(group::DULL, stem)
 }
 
 /// Whether two neighbouring characters stand in every other sentence.
 pub(super) fn is_stop_pair(pair: &str) -> bool {
-    is_in(&[PAIRS], pair)
+    PAIRS.binary_search(&pair).is_ok()
 }
 
 /// Whether a character only holds a sentence together.
@@ -109,6 +136,28 @@ pub(super) fn is_stop_character(character: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_word_is_in_the_groups_of_its_lists() {
+        let lists = [EVERYWHERE, GRAMMAR, TALK, RELATIONS, PLACES, ORDER, ERRORS, STEMS, DULL];
+        let groups = [
+            group::EVERYWHERE,
+            group::GRAMMAR,
+            group::TALK,
+            group::RELATIONS,
+            group::PLACES,
+            group::ORDER,
+            group::ERRORS,
+            group::STEMS,
+            group::DULL,
+        ];
+        for (list, bit) in lists.into_iter().zip(groups) {
+            for word in lists.into_iter().flatten() {
+                assert_eq!(is_in(bit, word), list.contains(word), "{word}");
+            }
+        }
+        assert!(!is_in(u16::MAX, "retry"));
+    }
 
     #[test]
     fn lists_are_sorted_for_the_search_in_them() {

@@ -49,9 +49,9 @@ pub(super) struct TextToken {
 
 /// A term of a text, such as `m_retri`.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct TextTerm {
+pub(super) struct TextTerm<'t> {
     pub term: String,
-    pub shown: String,
+    pub shown: Cow<'t, str>,
     pub force: f64,
     /// The token at which it begins.
     pub at: usize,
@@ -78,26 +78,32 @@ pub(super) fn phrase(text: &str) -> Vec<TextToken> {
 }
 
 /// What the tokens say one by one.
-pub(super) fn words(tokens: &[TextToken]) -> Vec<TextTerm> {
-    let mut words = Vec::new();
+pub(super) fn words(tokens: &[TextToken]) -> Vec<TextTerm<'_>> {
+    let mut words = Vec::with_capacity(tokens.len());
     for (at, token) in tokens.iter().enumerate() {
         let next = tokens.get(at + 1).filter(|next| next.kind == TokenKind::Character);
         let before = at.checked_sub(1).and_then(|before| tokens.get(before));
         let follows = before.is_some_and(|before| before.kind == TokenKind::Character);
         let word = match (token.kind, next) {
             (TokenKind::Word, _) => single(token),
-            (TokenKind::Whole, _) if token.force > 1.0 => {
-                Some((token.key.clone(), token.shown.clone(), token.force))
+            (TokenKind::Whole, _) if token.force > 1.0 => Some((&*token.key, token.force)),
+            (TokenKind::Character, Some(next)) => {
+                words.extend(pair(token, next).map(|(both, force)| TextTerm {
+                    term: to_term(&both),
+                    shown: Cow::Owned(both),
+                    force,
+                    at,
+                }));
+                None
             }
-            (TokenKind::Character, Some(next)) => pair(token, next),
             (TokenKind::Character, None) if !follows && !stop_words::is_stop_character(&token.key) => {
-                Some((token.key.clone(), token.shown.clone(), PAIR * token.force))
+                Some((&*token.key, PAIR * token.force))
             }
             _ => None,
         };
-        words.extend(word.map(|(key, shown, force)| TextTerm {
-            term: format!("m_{}", fitted(key)),
-            shown,
+        words.extend(word.map(|(key, force)| TextTerm {
+            term: to_term(key),
+            shown: Cow::Borrowed(&*token.shown),
             force,
             at,
         }));
@@ -105,20 +111,30 @@ pub(super) fn words(tokens: &[TextToken]) -> Vec<TextTerm> {
     words
 }
 
-fn single(token: &TextToken) -> Option<(String, String, f64)> {
+/// The term of a stem, a name or a pair.
+fn to_term(key: &str) -> String {
+    match key.len() <= MAX_CHARS {
+        true => ["m_", key].concat(),
+        false => format!("m_{}", fitted(key.to_owned())),
+    }
+}
+
+fn single(token: &TextToken) -> Option<(&str, f64)> {
     let is_long = token.key.chars().nth(1).is_some();
+    if !is_long || stop_words::is_stop_stem(&token.key) {
+        return None;
+    }
     let force = if stop_words::is_dull_stem(&token.key) { DULL * token.force } else { token.force };
-    (is_long && !stop_words::is_stop_stem(&token.key))
-        .then(|| (token.key.clone(), token.shown.clone(), force))
+    Some((&token.key, force))
 }
 
 /// Two neighbouring characters, unless they only hold a sentence together.
-fn pair(one: &TextToken, next: &TextToken) -> Option<(String, String, f64)> {
+fn pair(one: &TextToken, next: &TextToken) -> Option<(String, f64)> {
     let both = format!("{}{}", one.key, next.key);
     let says_nothing = stop_words::is_stop_character(&one.key)
         || stop_words::is_stop_character(&next.key)
         || stop_words::is_stop_pair(&both);
-    (!says_nothing).then(|| (both.clone(), both, PAIR * one.force))
+    (!says_nothing).then(|| (both, PAIR * one.force))
 }
 
 /// A text of bounded length in its plainest characters.
@@ -238,7 +254,10 @@ impl Tokenizer {
             .trim_matches(|c: char| !c.is_alphanumeric() && !"/~.\\_+#".contains(c))
             .trim_end_matches(['.', '/']);
         let from = self.tokens.len();
-        if let Some(name) = find_known_name(inner) {
+        if !inner.is_empty() && inner.bytes().all(|byte| byte.is_ascii_lowercase()) {
+            // A plain word, as most are. No other rule is about one.
+            self.word(inner.to_owned(), self.force);
+        } else if let Some(name) = find_known_name(inner) {
             self.push(stems::stem(name), name.to_owned(), TokenKind::Word, self.force);
         } else {
             match if self.keeps_all { NoiseChunk::Words(inner) } else { noise::chunk(inner) } {
@@ -281,9 +300,13 @@ impl Tokenizer {
         if !self.keeps_all && (noise::is_number(&part) || noise::is_made_up(&part)) {
             return;
         }
-        let kind = if stop_words::is_phrase_stop_word(&part) { TokenKind::Small } else { TokenKind::Word };
-        let stem = stems::stem(&part);
-        self.push(stem, part, kind, force);
+        self.word(part, force);
+    }
+
+    fn word(&mut self, word: String, force: f64) {
+        let kind = if stop_words::is_phrase_stop_word(&word) { TokenKind::Small } else { TokenKind::Word };
+        let stem = stems::stem(&word);
+        self.push(stem, word, kind, force);
     }
 
     fn push(&mut self, key: String, shown: String, kind: TokenKind, force: f64) {

@@ -4,12 +4,15 @@
 //! the old one open.
 
 use super::ChainReader;
-use super::open::{PAGE_SIZE, prepare, problem, refuse_triggers, refuse_views};
+use super::open::{prepare, problem, refuse_triggers, refuse_views};
 use capsid_model::{Code, Problem, Result};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
+
+/// The size of a compacted file's pages: the fewest bytes for records of usual size.
+const PAGE_SIZE: u32 = 16_384;
 
 /// What came of compacting a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

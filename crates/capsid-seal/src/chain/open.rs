@@ -11,8 +11,9 @@ use std::time::{Duration, Instant};
 
 /// Older versions can damage a file in write-ahead mode when two processes write and one of them checkpoints.
 const OLDEST_SQLITE: i32 = 3_051_003;
-/// The size of a new file's pages. A row of a usual record leaves much of a page of 4 KB unused.
-pub(super) const PAGE_SIZE: u32 = 16_384;
+/// The size of a new file's pages. A row of a usual record leaves much of a page of 4 KB unused, and each single append
+/// writes every page that it touches, so those of a chain that grows are not as large as those of a compacted one.
+const PAGE_SIZE: u32 = 8_192;
 /// How often a file is opened again that was replaced meanwhile.
 const REOPENED: usize = 3;
 /// How long one process waits for another: hooks of one session fire at the same moment.

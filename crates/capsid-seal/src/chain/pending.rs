@@ -60,7 +60,7 @@ pub(super) fn create_pending(connection: &Connection) -> rusqlite::Result<()> {
 pub(super) fn has_pending_table(connection: &Connection) -> rusqlite::Result<bool> {
     const TABLES: &str =
         "SELECT count(*) FROM sqlite_master WHERE name = 'capsid_pending' AND type = 'table'";
-    connection.query_row(TABLES, [], |row| row.get::<_, i64>(0)).map(|count| count > 0)
+    connection.prepare_cached(TABLES)?.query_row([], |row| row.get::<_, i64>(0)).map(|count| count > 0)
 }
 
 /// How many records wait.

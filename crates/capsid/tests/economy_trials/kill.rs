@@ -29,7 +29,7 @@ fn killed_again_and_again_balances_are_the_models_on_postgresql() {
 }
 
 fn run(scratch: &Scratch) {
-    let (kills, mut chance) = (rounds(15, 100), seeded_rng());
+    let (kills, mut chance) = (rounds(8, 100), seeded_rng());
     let hub = HubProcess::start(&program(), &scratch.place);
     let cast = cast(&hub, &scratch.place);
     let mut trial =

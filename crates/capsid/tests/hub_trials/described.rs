@@ -31,7 +31,7 @@ fn every_path_answers_as_it_is_described() {
     let hub = HubProcess::start(&program, &scratch.place);
     let tool = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/peers/python/.venv/bin/schemathesis");
     assert!(tool.exists(), "there is no schemathesis: run `scripts/setup test`");
-    let examples = size("4", "200");
+    let examples = size("2", "200");
     let ran = Command::new(tool)
         .args(["run", &format!("http://{}/openapi.json", hub.address), "--checks", CHECKS])
         .args(["--max-examples", examples, "--workers", "1", "--phases", "examples,coverage,fuzzing"])

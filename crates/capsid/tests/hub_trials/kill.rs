@@ -38,7 +38,7 @@ struct Published {
 }
 
 fn kill_many(scratch: &Scratch) {
-    let (rounds, mut rng) = (rounds(12, 200), seeded_rng());
+    let (rounds, mut rng) = (rounds(6, 200), seeded_rng());
     let (program, place) = (program(), &scratch.place);
     let mut phases: BTreeMap<String, usize> = BTreeMap::new();
     let mut acknowledged: Vec<Bundle> = Vec::new();

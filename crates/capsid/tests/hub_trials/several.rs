@@ -93,7 +93,7 @@ fn a_second_hub_on_one_sqlite_file_is_refused() {
 
 #[test]
 fn a_hub_killed_while_it_makes_its_database_makes_it_the_next_time() {
-    let (rounds, mut rng) = (rounds(6, 50), seeded_rng());
+    let (rounds, mut rng) = (rounds(3, 50), seeded_rng());
     let program = program();
     for round in 0..rounds {
         for scratch in [Scratch::sqlite(), Scratch::postgres()] {

@@ -32,7 +32,7 @@ fn with_small_pages(path: &Path) {
 fn compact_makes_files_smaller_and_changes_no_record() {
     let desk = sealed(40);
     let chain = desk.chain(SESSION);
-    assert_eq!(page_size(&chain), 16_384, "a new chain has large pages");
+    assert_eq!(page_size(&chain), 8_192, "a new chain has larger pages");
     with_small_pages(&chain);
     let (before, bytes) = (records(&chain), std::fs::read(&chain).unwrap());
 

@@ -42,7 +42,7 @@ fn sealing_twice_adds_nothing_and_a_longer_transcript_adds_the_rest() {
 
 #[test]
 fn two_processes_at_once_make_one_chain() {
-    for round in 0..rounds(20, 200) {
+    for round in 0..rounds(10, 200) {
         let desk = desk();
         let turns = 3 + round % 5;
         desk.transcript(SESSION, turns);
@@ -64,7 +64,7 @@ fn a_kill_at_any_moment_loses_nothing_and_doubles_nothing() {
     let turns = 400;
     desk.transcript(SESSION, turns);
     let mut cut_short = 0;
-    for _ in 0..rounds(20, 200) {
+    for _ in 0..rounds(10, 200) {
         let mut child = desk.program.command(desk.home(), &SEAL).spawn().unwrap();
         std::thread::sleep(Duration::from_micros(random.u64(0..120_000)));
         child.kill().unwrap();
@@ -88,7 +88,7 @@ fn a_kill_at_any_moment_loses_nothing_and_doubles_nothing() {
 fn a_lost_or_garbled_checkpoint_changes_nothing() {
     let desk = desk();
     let checkpoint = desk.chain(SESSION).with_extension("checkpoint.json");
-    for round in 0..rounds(20, 200) {
+    for round in 0..rounds(10, 200) {
         let turns = 1 + round / 2;
         desk.transcript(SESSION, turns);
         desk.expect(0, &SEAL);

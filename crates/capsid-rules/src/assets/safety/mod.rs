@@ -294,7 +294,7 @@ fn phrase(words: &[String]) -> Option<(usize, SafetyKind, &'static str, f64)> {
         return Some((0, SafetyKind::Override, "It tells its reader to drop its instructions.", score));
     }
     if first == "you"
-        && ["you are now", "you must now act as"].iter().any(|text| normalized_words(words, text))
+        && ["you are now", "you must now act as"].iter().any(|text| begins_with(words, text))
     {
         let freed = ["jailbroken", "unrestricted", "dan", "unfiltered", "uncensored"];
         if words.iter().take(10).any(|word| freed.contains(&word.as_str())) {
@@ -302,12 +302,12 @@ fn phrase(words: &[String]) -> Option<(usize, SafetyKind, &'static str, f64)> {
         }
     }
     let new_orders = ["new system prompt", "begin system prompt", "end of system prompt", "do anything now"];
-    if new_orders.iter().any(|text| normalized_words(words, text)) {
+    if new_orders.iter().any(|text| begins_with(words, text)) {
         return Some((1, SafetyKind::Override, "It pretends to be a system prompt.", 0.5));
     }
     if ["do not tell the user", "dont tell the user", "without telling the user", "do not inform the user"]
         .iter()
-        .any(|text| normalized_words(words, text))
+        .any(|text| begins_with(words, text))
     {
         return Some((2, SafetyKind::Override, "It tells its reader to hide something from the user.", 0.8));
     }
@@ -344,7 +344,7 @@ fn drops_instructions(words: &[String]) -> Option<f64> {
         return if yours { Some(1.0) } else { soft };
     }
     let everything =
-        normalized_words(what, "everything above") || normalized_words(what, "everything you were told");
+        begins_with(what, "everything above") || begins_with(what, "everything you were told");
     // "Ignore everything above the marker" is about a text.
     let of_a_text = what
         .get(2)
@@ -368,10 +368,11 @@ fn begins(words: &[String], ideas: &[SafetyPhrase]) -> bool {
     words.len() >= ideas.len() && words.iter().zip(ideas).all(|(word, idea)| idea.contains(&word.as_str()))
 }
 
-fn normalized_words(words: &[String], text: &str) -> bool {
-    let mut spoken = text.split(' ');
-    words.iter().zip(spoken.by_ref()).all(|(word, part)| word == part)
-        && words.len() >= text.split(' ').count()
+/// Whether the words begin with those of a phrase. It is asked at every word of a text, so most are ruled out by the first.
+fn begins_with(words: &[String], phrase: &str) -> bool {
+    let is_possible = words.first().is_some_and(|first| phrase.starts_with(first.as_str()));
+    let mut words = words.iter();
+    is_possible && phrase.split(' ').all(|part| words.next().is_some_and(|word| word == part))
 }
 
 /// Lower-case words. What cannot be seen does not part a word, and look-alike full-width letters are read as plain ones.
