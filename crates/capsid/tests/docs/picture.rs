@@ -43,7 +43,7 @@ fn the_picture_of_the_readme_is_what_the_demo_prints() {
     let printed = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
     let colour = Regex::new("\u{1b}\\[[0-9;]*m").unwrap();
     let mut lines = printed.lines();
-    let mut shown = format!("\u{1b}[2m$\u{1b}[0m \u{1b}[1mcapsid demo\u{1b}[0m\n");
+    let mut shown = "\u{1b}[2m$\u{1b}[0m \u{1b}[1mcapsid demo\u{1b}[0m\n".to_owned();
     for start in LINES {
         let line = lines.find(|line| colour.replace_all(line, "").starts_with(start));
         let line = line.unwrap_or_else(|| panic!("the demo prints no `{start}` there:\n{printed}"));
