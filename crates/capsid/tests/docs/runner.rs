@@ -61,7 +61,7 @@ pub fn run(page: &str) {
             panic!("{page}: the shell ended before `{}`\n{printed}", step.command);
         });
         assert_eq!(*status, step.status, "{page}: `{}` printed\n{output}", step.command);
-        let output_lines: Vec<&str> = output.lines().collect();
+        let output_lines: Vec<&str> = output.trim_end_matches('\n').lines().collect();
         if step.output.is_empty() || matches(&step.output, &output_lines) {
             continue;
         }
