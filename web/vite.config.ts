@@ -1,5 +1,6 @@
 import { sveltekit } from '@sveltejs/kit/vite';
 import { defineConfig } from 'vitest/config';
+import { docs } from './scripts/docs.mjs';
 import { licenses } from './scripts/licenses.mjs';
 
 /** Where the hub listens that `npm run dev` passes calls on to. */
@@ -28,7 +29,7 @@ const pass = {
 const { pages, worker } = licenses();
 
 export default defineConfig({
-	plugins: [sveltekit(), pages],
+	plugins: [sveltekit(), pages, docs()],
 	server: { proxy: Object.fromEntries([...calls, '/claim'].map((path) => [path, pass])) },
 	build: { target: 'es2022' },
 	worker: { format: 'es', plugins: () => [worker] },

@@ -1,4 +1,4 @@
-//! `capsid-bench report`: the page `docs/performance.md`, from the results of a run.
+//! `capsid-bench report`: the page `docs/reference/performance.md`, from the results of a run.
 
 use crate::results::{BenchResult, Machine, Results, RowResult};
 use crate::{Result, root};
@@ -8,15 +8,15 @@ use std::fmt::Write;
 pub const NAME: &str = "report";
 
 /// The results that the page was written from. They are kept beside it.
-const KEPT: &str = "docs/performance.json";
-const PAGE: &str = "docs/performance.md";
+const KEPT: &str = "docs/reference/performance.json";
+const PAGE: &str = "docs/reference/performance.md";
 
 const INTRODUCTION: &str = "\
 # Performance
 
 `make bench` measures Capsid beside other programs, or beside a floor: the least that any program has to do for the same result.
 All sides take turns in one run, so a ratio says more than a figure. This page is written by `capsid-bench report` from such a
-run; [bench/README.md](../bench/README.md) says what each bench does.
+run; [bench/README.md](../../bench/README.md) says what each bench does.
 ";
 
 /// Writes the page from the results of the last run, and keeps these.

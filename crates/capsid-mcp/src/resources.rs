@@ -10,7 +10,7 @@ use capsid_model::{Code, Object, Problem, Result, Value, json};
 use rmcp::model::{Resource, ResourceContents, ResourceTemplate};
 
 /// The bytes on the wire, for those who want to compute them.
-const WIRE: &str = include_str!("../../../docs/wire-format.md");
+const WIRE: &str = include_str!("../../../docs/reference/wire-format.md");
 
 /// Resources on a page of the list.
 const LISTED: usize = 50;

@@ -9,7 +9,7 @@ pub type Result<T, E = Problem> = std::result::Result<T, E>;
 /// Something went wrong, told so that a person and a program can both act on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// Stable, documented in `docs/errors.md`, the same in every interface.
+    /// Stable, documented in `docs/reference/errors.md`, the same in every interface.
     pub code: Code,
     /// One sentence that names the thing it is about.
     pub message: String,
@@ -94,7 +94,7 @@ impl std::error::Error for Problem {}
 
 macro_rules! codes {
     ($($variant:ident, $text:literal, $exit:literal, $meaning:literal;)*) => {
-        /// Every error code, in the order of `docs/errors.md`.
+        /// Every error code, in the order of `docs/reference/errors.md`.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Code {
             $(#[doc = $meaning] $variant,)*

@@ -102,11 +102,15 @@ fn the_ten_examples_score_as_designed() {
 
 #[test]
 fn the_documented_table_holds_the_scores_that_the_rules_give() {
-    let page = include_str!("../../../docs/promotion.md");
+    let page = include_str!("../../../docs/explanation/how-a-hub-judges.md");
     for (at, example) in examples().iter().enumerate() {
         let row = format!("| {} |", at + 1);
         let line = page.lines().find(|line| line.starts_with(&row)).unwrap_or_default();
         let score = format!("**{:.1}", score(example));
-        assert!(line.contains(&score), "docs/promotion.md, row {}: {score} is not in `{line}`", at + 1);
+        assert!(
+            line.contains(&score),
+            "docs/explanation/how-a-hub-judges.md, row {}: {score} is not in `{line}`",
+            at + 1
+        );
     }
 }

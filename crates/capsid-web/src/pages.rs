@@ -68,10 +68,22 @@ pub fn is_for_files(path: &str) -> bool {
     path.starts_with("/_app/")
 }
 
+/// Where the file of an address is stored. A document has an address without an ending.
+pub fn stored_path(path: &str) -> Option<Cow<'_, str>> {
+    let path = path.strip_prefix('/')?;
+    let is_below_docs = path.starts_with("docs/");
+    Some(match path.trim_end_matches('/') {
+        "docs" => Cow::Borrowed("docs/index.html"),
+        document if is_below_docs && !document.contains('.') => Cow::Owned(format!("{document}.html")),
+        _ => Cow::Borrowed(path),
+    })
+}
+
 /// A file by its path, if there is one. The shell is not among them, nor what goes into a page on disk, nor the
 /// compressed forms by themselves.
 pub fn file(path: &str) -> Option<EmbeddedFile> {
-    let path = path.strip_prefix('/')?;
+    let path = stored_path(path)?;
+    let path = path.as_ref();
     let is_packed = path.ends_with(".br") || path.ends_with(".gz");
     let is_kept_back = path == SHELL || path.starts_with(SINGLE) || path.starts_with('.') || is_packed;
     if is_kept_back { None } else { notices(path).or_else(|| BuiltPages::get(path)) }
@@ -83,9 +95,9 @@ fn notices(path: &str) -> Option<EmbeddedFile> {
 
 /// The compressed form of a file: its path, and what follows the name of such a form.
 pub fn packed(path: &str, ending: &str) -> Option<EmbeddedFile> {
-    let path = path.strip_prefix('/')?;
+    let path = stored_path(path)?;
     let compressed = format!("{path}{ending}");
-    match notices(path) {
+    match notices(&path) {
         Some(_) => Notices::get(&compressed),
         None => BuiltPages::get(&compressed),
     }
@@ -127,12 +139,22 @@ pub fn policy() -> &'static str {
     &POLICY
 }
 
+/// A document has a style sheet and pictures, and runs nothing.
+const DOCS_POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; \
+                           frame-ancestors 'none'";
+
 /// The policy of a file. A worker obeys the policy of its own script, not that of the page that started it, and the
 /// Explorer's worker alone may compile the verifier.
 pub fn file_policy(path: &str) -> &'static str {
     static WORKER: LazyLock<String> =
         LazyLock::new(|| policy().replacen("script-src ", "script-src 'wasm-unsafe-eval' ", 1));
-    if path.starts_with("/_app/immutable/workers/") { &WORKER } else { policy() }
+    if path.starts_with("/_app/immutable/workers/") {
+        &WORKER
+    } else if path == "/docs" || path.starts_with("/docs/") {
+        DOCS_POLICY
+    } else {
+        policy()
+    }
 }
 
 #[cfg(test)]
@@ -182,6 +204,20 @@ mod tests {
             assert_eq!(file_policy(path), policy());
         }
         assert!(!policy().contains("wasm-unsafe-eval"));
+    }
+
+    #[test]
+    fn a_document_is_found_without_an_ending_and_runs_nothing() {
+        for path in ["/docs", "/docs/", "/docs/start/tour", "/docs/reference/cli", "/docs/docs.css"] {
+            let file = file(path).unwrap_or_else(|| panic!("{path}: run `make web` first"));
+            assert!(!String::from_utf8_lossy(&file.data).contains("<script"), "{path}");
+            assert!(file_policy(path).starts_with("default-src 'none'; style-src 'self'; "), "{path}");
+            assert!(packed(path, ".br").is_some(), "{path}");
+        }
+        for path in ["/docs/nothing", "/docs/../Cargo", "/docsy", "/docs/start"] {
+            assert!(file(path).is_none(), "{path}");
+        }
+        assert!(!file_policy("/docs").contains("script-src"));
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub fn file(path: &str, headers: &HeaderMap) -> Option<Response> {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
     }
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind(path)));
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind(&pages::stored_path(path)?)));
     headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(cache_headers(path)));
     headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(pages::file_policy(path)));
@@ -83,7 +83,8 @@ fn cache_headers(path: &str) -> &'static str {
 
 fn kind(path: &str) -> &'static str {
     match path.rsplit('.').next().unwrap_or_default() {
-        "js" => "text/javascript; charset=utf-8",
+        "html" => "text/html; charset=utf-8",
+        "js" | "mjs" => "text/javascript; charset=utf-8",
         "css" => "text/css; charset=utf-8",
         "json" => "application/json",
         "svg" => "image/svg+xml",

@@ -176,7 +176,7 @@ fn hostile_text_ends_soon_and_gives_short_signals() {
 
 #[test]
 fn the_documentation_names_every_signal() {
-    let page = include_str!("../../../../docs/signals.md");
+    let page = include_str!("../../../../docs/reference/signals.md");
     let source = [
         include_str!("base.rs"),
         include_str!("named.rs"),

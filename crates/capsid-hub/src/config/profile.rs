@@ -113,27 +113,3 @@ impl HubConfig {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::config::keys::KEYS;
-
-    #[test]
-    fn the_guide_lists_every_setting_that_differs_between_the_profiles() {
-        let guide = include_str!("../../../../docs/hub.md");
-        let (_, section) = guide.split_once("\n## Private or public\n").unwrap();
-        let (section, _) = section.split_once("\n## ").unwrap();
-        let rows = section.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` |"));
-        let listed: Vec<&str> = rows.map(|(name, _)| name).filter(|name| name.contains('.')).collect();
-        let [private, public] = [HubProfile::Private, HubProfile::Public].map(HubConfig::for_profile);
-        let differs = |key: &&crate::config::keys::SettingKey| key.to_json(&private) != key.to_json(&public);
-        let mut differing: Vec<&str> = KEYS.iter().filter(differs).map(|key| key.name).collect();
-        differing.retain(|name| *name != "server.profile");
-        let sorted = |mut names: Vec<&'static str>| {
-            names.sort_unstable();
-            names
-        };
-        assert_eq!(sorted(listed), sorted(differing));
-    }
-}

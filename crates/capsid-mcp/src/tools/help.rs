@@ -10,7 +10,7 @@ use capsid_model::{Code, Problem, Result, Value, json};
 /// The protocol in short.
 pub const SPEC: &str = include_str!("../spec.md");
 const OVERVIEW: &str = include_str!("overview.md");
-const SIGNALS: &str = include_str!("../../../../docs/signals.md");
+const SIGNALS: &str = include_str!("../../../../docs/reference/signals.md");
 
 /// Does it.
 pub fn run(server: &ServerContext, tools: &[ToolEntry], arguments: &ToolArguments) -> Result<Value> {

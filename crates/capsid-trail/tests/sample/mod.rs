@@ -1,7 +1,5 @@
 //! `docs/sample`: the bundle that the documents use, made of two transcripts with a fixed key and a fixed time.
 
-mod commands;
-
 use capsid_model::Time;
 use capsid_seal::bundle::{BundleExport, OwnHeads, write};
 use capsid_seal::sources::open_any;

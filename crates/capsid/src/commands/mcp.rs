@@ -29,7 +29,7 @@ Examples:
   CAPSID_MCP_TOKEN=... capsid mcp --http 0.0.0.0:4100
 
 On stdio, stdout carries JSON-RPC only. With --http one line on stdout says where it listens; port 0 takes a free one.
-docs/mcp.md shows how to enter it into an agent's settings by hand; `capsid init --agent NAME` does it for you.")]
+`capsid init --agent NAME` enters it into an agent's settings; docs/how-to/set-up-an-agent.md shows how to do it by hand.")]
 pub struct McpArgs {
     /// Serve streamable HTTP on this address (default: 127.0.0.1:4100) instead of stdio.
     #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = DEFAULT)]

@@ -1,4 +1,4 @@
-//! The story that docs/trail.md tells a new user.
+//! The story that docs/start/prove-it.md tells a new user.
 
 use super::*;
 use capsid_model::{Value, json};

@@ -69,7 +69,7 @@ pub fn init(
         create(&attributes, merge_driver::ATTRIBUTES)?;
     } else if report.existing.contains(&attributes) && !merge_driver::asks_for_driver(&store.folder) {
         report.hints.push(format!(
-            "So that git merges what two clones learned, add the attributes of the store to {}; docs/engine.md lists them.",
+            "So that git merges what two clones learned, add the attributes of the store to {}; docs/explanation/how-capsid-decides.md lists them.",
             attributes.strip_prefix(repo_root).unwrap_or(&attributes).display()
         ));
     }

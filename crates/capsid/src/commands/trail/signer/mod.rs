@@ -25,7 +25,7 @@ use std::path::PathBuf;
 ///
 /// An agent that owns your account can then add records, and cannot change, remove or reorder signed ones unseen. It can
 /// still seal false content in order, read everything, and replace the program in your PATH: verify with
-/// `/usr/local/lib/capsid/capsid trail verify`. See docs/guides/signing-service.md.
+/// `/usr/local/lib/capsid/capsid trail verify`. See docs/how-to/use-the-signing-service.md.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
