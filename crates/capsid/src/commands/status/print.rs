@@ -6,10 +6,12 @@ use crate::commands::node::away;
 use crate::output::{self, BAD, DIM, GOOD, HEAD, NAME, WARN, paint};
 use capsid_engine::view::status::{FailedCycle, LearnedSolution, LoopActivity, PendingRun, StatusReport};
 use capsid_model::text::{cut, inert_line};
-use capsid_model::{Clock, Result, SystemClock};
+use capsid_model::{Clock, Result, SystemClock, Time};
 
 /// The longest text of a problem on a line.
 const MAX_SHOWN: usize = 60;
+/// What is not longer ago happened just now.
+const MOMENT_MS: i64 = 90_000;
 /// How many solutions and failed attempts are shown together.
 const MAX_LEARNED: usize = 2;
 
@@ -76,11 +78,16 @@ fn repository_row(repository: Option<&RepositoryFacts>) -> Vec<String> {
     let last = repository.last_cycle.as_ref().map_or_else(
         || "no cycle yet".to_owned(),
         |last| {
-            let when = last.at.map(|at| format!(", {}", away(at, SystemClock.now()))).unwrap_or_default();
-            format!("last cycle {}{when}", last.outcome)
+            let when = last.at.map(|at| format!(", {}", describe_moment(at, SystemClock.now())));
+            format!("last cycle {}{}", last.outcome, when.unwrap_or_default())
         },
     );
     row("repository", what, last)
+}
+
+/// Seconds are of no interest.
+fn describe_moment(at: Time, now: Time) -> String {
+    if now.0.saturating_sub(at.0) < MOMENT_MS { "just now".to_owned() } else { away(at, now) }
 }
 
 fn count(number: usize, what: &str) -> String {
