@@ -1,6 +1,7 @@
 //! Which hub, and how it is reached.
 
 use crate::address::{host_of, is_loopback};
+use crate::joined::JoinedHub;
 use crate::proxy::{self, ProxyUrl};
 use capsid_model::{Code, Problem, Result};
 use std::path::PathBuf;
@@ -45,17 +46,28 @@ impl ClientConfig {
         })
     }
 
-    /// Settings from an address that was given, or from the variables that existing tools know.
+    /// Settings from an address that was given, from the variables that existing tools know, or of the hub that was joined.
     pub fn resolve(url_given: Option<&str>, env: &dyn Fn(&str) -> Option<String>) -> Result<Self> {
         let set =
             |name: &str| env(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
-        let url = url_given.map(str::to_owned).or_else(|| named_in(env)).ok_or_else(no_hub)?;
+        let Some(url) = url_given.map(str::to_owned).or_else(|| named_in(env)) else {
+            return Self::for_joined(&JoinedHub::load(env)?.ok_or_else(no_hub)?, env);
+        };
         let insecure = ["CAPSID_HUB_ALLOW_INSECURE", "EVOMAP_HUB_ALLOW_INSECURE"];
         let insecure = insecure.iter().any(|name| matches!(set(name).as_deref(), Some("1" | "true")));
         let mut settings = Self::new(&url, insecure)?;
         settings.ca_file = set("CAPSID_CA_FILE").map(PathBuf::from);
         settings.proxy = proxy::for_address(&settings.url, &set)?;
         Ok(settings)
+    }
+
+    /// Settings of the hub that this user joined.
+    pub fn for_joined(joined: &JoinedHub, env: &dyn Fn(&str) -> Option<String>) -> Result<Self> {
+        let insecure = |name: &str| match env(name) {
+            None if joined.allow_insecure && name == "CAPSID_HUB_ALLOW_INSECURE" => Some("1".to_owned()),
+            value => value,
+        };
+        Self::resolve(Some(&joined.url), &insecure)
     }
 
     /// The same, for a search that a cycle waits for: one try, and not for long.
@@ -75,7 +87,7 @@ pub fn named_in(env: &dyn Fn(&str) -> Option<String>) -> Option<String> {
 
 fn no_hub() -> Problem {
     Problem::new(Code::NoHub, "No hub is configured, so nothing leaves this machine.").fix(
-        "Name one with `--hub URL`, with `url` under `[hub]` in capsid.toml, or with A2A_HUB_URL; `capsid up` starts one here.",
+        "Use one from now on with `capsid node join URL`, or name one with `--hub URL`, with `url` under `[hub]` in capsid.toml, or with A2A_HUB_URL; `capsid up` starts one here.",
     )
 }
 

@@ -11,6 +11,7 @@ pub mod files;
 mod hello;
 pub mod http;
 pub mod identity;
+pub mod joined;
 pub mod node;
 pub mod otlp;
 mod private_file;

@@ -1,17 +1,22 @@
 //! The argument tree. Help texts are written for somebody who sees the program for the first time.
 
 use crate::commands;
-use crate::output::Color;
+use crate::help::group_commands;
+use crate::output::{self, Color};
+use crate::renamed;
 use capsid_model::text::inert_line;
 use capsid_model::{Code, Problem, Result};
-use clap::{CommandFactory, Parser, Subcommand};
-use std::path::PathBuf;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use std::ffi::OsString;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
 
 /// Agents record what they did, learn from it, prove it and share it.
 #[derive(Debug, Parser)]
-#[command(name = "capsid", version = crate::version(), propagate_version = true, arg_required_else_help = true)]
-#[command(after_help = "\
+#[command(name = "capsid", version = crate::version(), propagate_version = true)]
+#[command(after_long_help = "\
 First steps:
+  capsid                               see what is here, and what to do next
   capsid up                            start a hub for your agents, here on this machine
   capsid demo                          see a whole story in a scratch repository
   capsid init                          set up this repository
@@ -33,8 +38,25 @@ pub struct Cli {
     #[arg(hide_possible_values = true, hide_default_value = true)]
     pub color: Color,
 
+    /// None is `capsid status` on a terminal.
     #[command(subcommand)]
-    pub command: Command,
+    pub command: Option<Command>,
+}
+
+/// The argument tree with the commands in groups, as the program shows it.
+pub fn command() -> clap::Command {
+    group_commands(Cli::command())
+}
+
+/// Reads the command line. Old spellings are accepted, and reported with the new ones.
+pub fn parse() -> std::result::Result<Cli, clap::Error> {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let mut tree = command();
+    let mut matches = tree.try_get_matches_from_mut(&words)?;
+    let path = renamed::command_path(&matches);
+    let cli = Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut tree))?;
+    renamed::print_notes(&path, &words);
+    Ok(cli)
 }
 
 /// Every command. Each describes itself in its own file.
@@ -70,6 +92,9 @@ pub enum Command {
     Mcp(commands::mcp::McpArgs),
     Doctor(commands::doctor::DoctorArgs),
     Completions(commands::completions::CompletionsArgs),
+    Man(commands::man::ManArgs),
+    #[command(name = "self")]
+    SelfCommand(commands::self_command::SelfArgs),
     MergeFile(commands::merge_file::MergeFileArgs),
 }
 
@@ -78,42 +103,73 @@ impl Cli {
     pub fn run(self) -> Result<u8> {
         let named = || std::env::var("EVOLVER_REPO_ROOT").ok().filter(|value| !value.trim().is_empty());
         let folder = self.repo.or_else(|| named().map(PathBuf::from)).unwrap_or_else(|| PathBuf::from("."));
-        self.command.refuse_inside_sandbox()?;
-        match self.command {
-            Command::Up(arguments) => commands::up::run(&arguments),
-            Command::Demo(arguments) => commands::demo::run(&arguments),
-            Command::Init(arguments) => commands::init::run(&arguments, &folder),
-            Command::Evolve(arguments) => commands::cycle::run_evolve(&arguments, &folder),
-            Command::Solidify(arguments) => commands::cycle::solidify::run(&arguments, &folder),
-            Command::Review(arguments) => commands::cycle::review::run(&arguments, &folder),
-            Command::Apply(arguments) => commands::cycle::apply::run(&arguments, &folder),
-            Command::Undo(arguments) => commands::cycle::undo::run(&arguments, &folder),
-            Command::Loop(arguments) => commands::cycle::loop_resume::run(&arguments, &folder),
-            Command::Status(_) => commands::status::run(&folder),
-            Command::Cycle(arguments) => commands::cycle::stop::run(&arguments, &folder),
-            Command::Distill(arguments) => commands::cycle::distill::run(&arguments, &folder),
-            Command::Signals(arguments) => commands::cycle::signals::run(&arguments, &folder),
-            Command::Select(arguments) => commands::cycle::select::run(&arguments, &folder),
-            Command::Explain(arguments) => commands::cycle::explain::run(&arguments, &folder),
-            Command::Recall(arguments) => commands::recall::run(&arguments, &folder),
-            Command::Genes(arguments) => commands::store::genes::run(&arguments, &folder),
-            Command::Capsules(arguments) => commands::store::capsules::run(&arguments, &folder),
-            Command::Events(arguments) => commands::store::events::run(&arguments, &folder),
-            Command::Asset(arguments) => commands::store::asset::run(&arguments),
-            Command::Archive(arguments) => commands::store::archive::run(&arguments, &folder),
-            Command::Trail(arguments) => commands::trail::run(&arguments, &folder),
-            Command::Key(arguments) => commands::key::run(&arguments),
-            Command::Node(arguments) => commands::node::run(&arguments, &folder),
-            Command::Hub(arguments) => commands::hub::run(&arguments),
-            Command::Mcp(arguments) => commands::mcp::run(&arguments, &folder, Self::command()),
-            Command::Doctor(_) => commands::doctor::run(&folder),
-            Command::MergeFile(arguments) => commands::merge_file::run(&arguments),
-            Command::Completions(arguments) => commands::completions::run(&arguments, &mut Self::command()),
+        let Some(command) = self.command else { return run_without_command(&folder) };
+        command.refuse_inside_sandbox()?;
+        let has_hints = command.has_hints();
+        let status = command.run(&folder)?;
+        if has_hints {
+            commands::status::print_hints(&folder);
         }
+        Ok(status)
     }
 }
 
+/// On a terminal it is the status; elsewhere a command is missing.
+fn run_without_command(folder: &Path) -> Result<u8> {
+    if std::io::stdout().is_terminal() {
+        return commands::status::run(&commands::status::StatusArgs::default(), folder);
+    }
+    output::talk(command().render_help().ansi());
+    Ok(2)
+}
+
 impl Command {
+    fn run(self, folder: &Path) -> Result<u8> {
+        match self {
+            Self::Up(arguments) => commands::up::run(&arguments),
+            Self::Demo(arguments) => commands::demo::run(&arguments),
+            Self::Init(arguments) => commands::init::run(&arguments, folder),
+            Self::Evolve(arguments) => commands::cycle::run_evolve(&arguments, folder),
+            Self::Solidify(arguments) => commands::cycle::solidify::run(&arguments, folder),
+            Self::Review(arguments) => commands::cycle::review::run(&arguments, folder),
+            Self::Apply(arguments) => commands::cycle::apply::run(&arguments, folder),
+            Self::Undo(arguments) => commands::cycle::undo::run(&arguments, folder),
+            Self::Loop(arguments) => commands::cycle::loop_resume::run(&arguments, folder),
+            Self::Status(arguments) => commands::status::run(&arguments, folder),
+            Self::Cycle(arguments) => commands::cycle::stop::run(&arguments, folder),
+            Self::Distill(arguments) => commands::cycle::distill::run(&arguments, folder),
+            Self::Signals(arguments) => commands::cycle::signals::run(&arguments, folder),
+            Self::Select(arguments) => commands::cycle::select::run(&arguments, folder),
+            Self::Explain(arguments) => commands::cycle::explain::run(&arguments, folder),
+            Self::Recall(arguments) => commands::recall::run(&arguments, folder),
+            Self::Genes(arguments) => commands::store::genes::run(&arguments, folder),
+            Self::Capsules(arguments) => commands::store::capsules::run(&arguments, folder),
+            Self::Events(arguments) => commands::store::events::run(&arguments, folder),
+            Self::Asset(arguments) => commands::store::asset::run(&arguments),
+            Self::Archive(arguments) => commands::store::archive::run(&arguments, folder),
+            Self::Trail(arguments) => commands::trail::run(&arguments, folder),
+            Self::Key(arguments) => commands::key::run(&arguments),
+            Self::Node(arguments) => commands::node::run(&arguments, folder),
+            Self::Hub(arguments) => commands::hub::run(&arguments),
+            Self::Mcp(arguments) => commands::mcp::run(&arguments, folder, Cli::command()),
+            Self::Doctor(_) => commands::doctor::run(folder),
+            Self::MergeFile(arguments) => commands::merge_file::run(&arguments),
+            Self::Man(arguments) => commands::man::run(&arguments, command()),
+            Self::SelfCommand(arguments) => commands::self_command::run(&arguments),
+            Self::Completions(arguments) => commands::completions::run(&arguments, &mut Cli::command()),
+        }
+    }
+
+    /// Whether what to do next is printed when it is done.
+    fn has_hints(&self) -> bool {
+        match self {
+            Self::Init(_) | Self::Evolve(_) | Self::Demo(_) => true,
+            Self::Node(node) => node.has_hints(),
+            Self::Trail(trail) => trail.has_hints(),
+            _ => false,
+        }
+    }
+
     /// Inside the private view of a run nothing is recorded: what is written there is dropped or taken for a part of the
     /// change. Reading works.
     fn refuse_inside_sandbox(&self) -> Result<()> {

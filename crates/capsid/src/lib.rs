@@ -2,10 +2,11 @@
 
 pub mod cli;
 pub mod commands;
+pub mod help;
 pub mod output;
 pub mod reference;
+pub mod renamed;
 
-use clap::Parser;
 use std::process::ExitCode;
 
 /// What `capsid --version` prints after the name.
@@ -19,7 +20,9 @@ const fn version() -> &'static str {
 
 /// The whole program.
 pub fn main() -> ExitCode {
-    let cli = match cli::Cli::try_parse() {
+    // Answers a shell that completes a command line, and ends the program; does nothing otherwise.
+    clap_complete::CompleteEnv::with_factory(cli::command).complete();
+    let cli = match cli::parse() {
         Ok(cli) => cli,
         // Tools take a hook's failure for a reason to stop the agent.
         Err(error)

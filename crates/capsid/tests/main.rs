@@ -8,6 +8,7 @@
 )]
 
 mod agents;
+mod command_line;
 mod common;
 mod cycle;
 mod defects;

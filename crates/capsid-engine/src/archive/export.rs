@@ -223,5 +223,5 @@ fn header(size: u64, seconds: u64, mode: u32) -> tar::Header {
 
 fn file_exists_error(out: &Path) -> Problem {
     Problem::new(Code::InputInvalid, format!("`{}` exists already.", out.display()))
-        .fix("Choose another path, or give `--force` to replace it.")
+        .fix("Choose another path, or give `--replace` to replace it.")
 }

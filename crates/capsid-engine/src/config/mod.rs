@@ -5,6 +5,7 @@ mod learning;
 pub use learning::{LoopConfig, ProblemsConfig, ProofConfig};
 
 use crate::tree::private_tree::CopyIgnored;
+use capsid_client::joined::JoinedHub;
 use capsid_client::{ClientConfig, config};
 use capsid_model::{Code, Problem, Result, hash};
 use capsid_rules::learning::capsule_text::generated::TextLanguage;
@@ -186,7 +187,8 @@ impl Default for HubConnectionConfig {
 }
 
 impl HubConnectionConfig {
-    /// How the hub is reached; none where no hub is named, here or in the environment, which wins.
+    /// How the hub is reached: the one that the environment names, else that of the repository, else the one that this
+    /// user joined. None where there is none.
     pub fn settings(&self, env: &dyn Fn(&str) -> Option<String>) -> Result<Option<ClientConfig>> {
         self.settings_for(None, env)
     }
@@ -199,7 +201,7 @@ impl HubConnectionConfig {
     ) -> Result<Option<ClientConfig>> {
         let by_user = named.map(str::to_owned).or_else(|| config::named_in(env));
         let Some(url) = by_user.as_ref().or(self.url.as_ref()) else {
-            return Ok(None);
+            return JoinedHub::load(env)?.map(|joined| ClientConfig::for_joined(&joined, env)).transpose();
         };
         let insecure = |name: &str| match env(name) {
             None if self.allow_insecure && name == "CAPSID_HUB_ALLOW_INSECURE" => Some("1".to_owned()),

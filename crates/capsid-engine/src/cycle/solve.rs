@@ -36,6 +36,10 @@ pub enum SolveNote<'a> {
     NotSolved(&'a CapsuleOffer),
     /// The agent is started, for the first time or again.
     Agent { attempt: u32 },
+    /// It ended, and its change may have to be reviewed.
+    AgentEnded,
+    /// Its change is validated.
+    Validating,
     /// Its change failed, and it tries again.
     Retry(&'a FailedAttempt),
     /// The agent could not be run.
@@ -84,6 +88,7 @@ pub fn solve(
     loop {
         (hooks.on_note)(&SolveNote::Agent { attempt: attempts.len() as u32 + 1 });
         let ended = call_agent(workspace, ready, options, hooks)?;
+        (hooks.on_note)(&SolveNote::AgentEnded);
         if let Some(problem) = &ended.problem {
             (hooks.on_note)(&SolveNote::Problem(problem));
         }
@@ -101,6 +106,7 @@ pub fn solve(
             && ended.failure.is_none()
             && !options.agent.stop.load(Ordering::Relaxed);
         let request = SolidifyRequest { approved, ..ended.request(options.commit) };
+        (hooks.on_note)(&SolveNote::Validating);
         match solidify::solve_attempt(workspace, &request, may_retry)? {
             SolveAttempt::Finished(outcome) => return Ok(SolveOutcome::Finished(outcome)),
             SolveAttempt::Failed(failed) => {

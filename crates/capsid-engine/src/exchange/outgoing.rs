@@ -68,13 +68,18 @@ pub(super) struct PublishState {
 impl PublishState {
     pub(super) fn read(workspace: &Workspace) -> Result<Self> {
         workspace.require_store()?;
+        let is_log_intact = is_log_intact(workspace)?;
+        Self::read_with(workspace, is_log_intact)
+    }
+
+    fn read_with(workspace: &Workspace, is_log_intact: bool) -> Result<Self> {
         let genes = workspace.store.genes.documents()?;
         Ok(Self {
             genes: genes.into_iter().map(|gene| (text(&gene, "id").to_owned(), gene)).collect(),
             records: history::read(&workspace.store.events)?,
             commands: workspace.config.validation.commands.clone(),
             limits: SharingLimits::from_env(&*workspace.env),
-            is_log_intact: is_log_intact(workspace)?,
+            is_log_intact,
             members: if workspace.config.hub.strict { SentMembers::Protocol } else { SentMembers::All },
         })
     }
@@ -118,7 +123,17 @@ fn is_log_intact(workspace: &Workspace) -> Result<bool> {
 
 /// Every capsule with its eligibility, best first.
 pub fn offers(workspace: &Workspace) -> Result<Vec<PublishCandidate>> {
-    let state = PublishState::read(workspace)?;
+    offers_by(workspace, &PublishState::read(workspace)?)
+}
+
+/// How many capsules a hub may get and does not have. The seal of the event log is not verified, which takes long where
+/// there are many events; publishing verifies it.
+pub fn count_new_for(workspace: &Workspace, hub: &str) -> Result<usize> {
+    let offers = offers_by(workspace, &PublishState::read_with(workspace, true)?)?;
+    Ok(offers.iter().filter(|offer| offer.is_new_for(hub)).count())
+}
+
+fn offers_by(workspace: &Workspace, state: &PublishState) -> Result<Vec<PublishCandidate>> {
     let publications = publication_log::read(workspace)?;
     let none = Object::new();
     let mut offers: Vec<PublishCandidate> = workspace

@@ -64,10 +64,22 @@ pub fn is_loose(path: &Path) -> Result<bool> {
 pub fn backup(home: &Path, to: &Path) -> Result<()> {
     let key = require(&path(home))?;
     if files::create_secret(to, key.seed())? {
-        return Ok(());
+        return files::replace_private(&backup_record(home), key.public().hex().as_bytes());
     }
     let message = format!("`{}` is there already, so the key was not copied over it.", to.display());
     Err(Problem::new(Code::InputInvalid, message).fix("Name a file that does not exist yet."))
+}
+
+/// Holds the public key that was copied last.
+fn backup_record(home: &Path) -> PathBuf {
+    home.join("key.backup")
+}
+
+/// Whether a home has a key that [`backup`] did not copy. A key that cannot be read is another problem.
+pub fn lacks_backup(home: &Path) -> bool {
+    let Ok(Some(key)) = load(&path(home)) else { return false };
+    let copied = files::read_optional(&backup_record(home)).ok().flatten().unwrap_or_default();
+    copied.trim() != key.public().hex()
 }
 
 fn wrong_length(path: &Path) -> Problem {

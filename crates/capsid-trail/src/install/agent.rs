@@ -78,6 +78,20 @@ pub fn unequip(tools: &[Tool], paths: &AgentPaths) -> Result<InstallPlan> {
     })
 }
 
+/// Whether a tool starts our MCP server when it works in the repository. Settings that cannot be read do not count.
+pub fn is_served(tool: Tool, paths: &AgentPaths) -> bool {
+    let context = &InstallContext { paths: &paths.user, draft: None };
+    let is_in =
+        |file: Result<SettingsFile>| file.and_then(|file| mcp_json::is_installed(&file)).unwrap_or(false);
+    match tool {
+        Tool::ClaudeCode => is_in(in_repository(context, paths, CLAUDE)),
+        Tool::Cursor => is_in(in_repository(context, paths, CURSOR)),
+        Tool::Codex => codex::file(context).and_then(|file| mcp_toml::is_installed(&file)).unwrap_or(false),
+        Tool::Cline => cline_settings(context, paths, true)
+            .is_ok_and(|files| files.iter().any(|file| mcp_json::is_installed(file).unwrap_or(false))),
+    }
+}
+
 fn plan(
     tools: &[Tool],
     paths: &AgentPaths,

@@ -29,6 +29,11 @@ pub(super) fn install(file: &SettingsFile, words: &[String], installed: &mut Ins
     Ok(())
 }
 
+/// Whether our entry is there.
+pub(super) fn is_installed(file: &SettingsFile) -> Result<bool> {
+    Ok(find(file, file.text())?.is_some())
+}
+
 pub(super) fn uninstall(file: &SettingsFile, installed: &mut InstallOutcome) -> Result<()> {
     let text = without_server(file, installed)?;
     finish_removal(file, &text)

@@ -46,6 +46,11 @@ pub(super) fn install(file: &SettingsFile, words: &[String], installed: &mut Ins
     Ok(())
 }
 
+/// Whether our entry is there.
+pub(super) fn is_installed(file: &SettingsFile) -> Result<bool> {
+    Ok(find(file, file.text())?.is_some())
+}
+
 pub(super) fn uninstall(file: &SettingsFile, installed: &mut InstallOutcome) -> Result<()> {
     let name = format!("{SERVERS}.{NAME}");
     let text = file.text();

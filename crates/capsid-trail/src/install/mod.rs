@@ -18,7 +18,7 @@ mod splice;
 #[cfg(test)]
 mod tests;
 
-pub use agent::{AgentPaths, InstallPlan, equip, unequip};
+pub use agent::{AgentPaths, InstallPlan, equip, is_served, unequip};
 pub use draft::{FileEffect, SettingsChange};
 
 use capsid_model::{Code, Problem, Result};

@@ -97,16 +97,16 @@ fn not_found(tool: Tool, session: &str) -> Problem {
         .fix("Check the session's id, or name the transcript with `--transcript`.")
 }
 
-fn stem(path: &Path) -> String {
+pub(super) fn stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// Sub-agents' files are next to the sessions of older versions; they belong to their parents.
-fn is_claude_session(name: &str) -> bool {
+pub(super) fn is_claude_session(name: &str) -> bool {
     name.ends_with(".jsonl") && !name.starts_with("agent-")
 }
 
-fn rollouts(paths: &SessionPaths) -> impl Iterator<Item = PathBuf> {
+pub(super) fn rollouts(paths: &SessionPaths) -> impl Iterator<Item = PathBuf> {
     let is_rollout = |name: &str| name.starts_with("rollout-") && name.ends_with(".jsonl");
     paths.codex_sessions.iter().flat_map(move |root| files(root, ROLLOUT_DEPTH, &is_rollout))
 }
@@ -137,9 +137,15 @@ fn rollout_session(path: &Path) -> Option<String> {
     meta.text("id").filter(|id| !id.is_empty()).map(str::to_owned)
 }
 
-fn tasks(paths: &SessionPaths) -> impl Iterator<Item = PathBuf> {
+pub(super) fn tasks(paths: &SessionPaths) -> impl Iterator<Item = PathBuf> {
     let is_task = |path: &PathBuf| path.join(crate::cline::MESSAGES).is_file();
     paths.cline_tasks.iter().flat_map(|root| folders(root)).filter(is_task)
+}
+
+/// The conversations that the state databases know.
+pub(super) fn conversations_of(paths: &SessionPaths) -> Vec<String> {
+    let databases = paths.cursor_databases().filter(|path| path.is_file());
+    databases.flat_map(|path| conversations(&path).unwrap_or_default()).collect()
 }
 
 /// The conversations that a database knows, then those of which there is only a text.
@@ -183,7 +189,7 @@ fn cursor_stores(
 }
 
 /// Cursor's text transcripts by conversation; those of sub-agents are in folders below and belong to their parents.
-fn texts(paths: &SessionPaths) -> BTreeMap<String, PathBuf> {
+pub(super) fn texts(paths: &SessionPaths) -> BTreeMap<String, PathBuf> {
     let is_own = |path: &PathBuf| {
         let mut above = path.ancestors().skip(1).take(2).map(name_of);
         above.any(|name| name == "agent-transcripts")

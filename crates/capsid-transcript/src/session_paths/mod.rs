@@ -1,11 +1,14 @@
 //! Where the four tools keep their sessions, on every system.
 
 mod find;
+mod names;
 mod walk;
 
+use crate::Tool;
 use std::path::{Path, PathBuf};
 
 pub use find::{find, find_all, source_of};
+pub use names::{SessionName, list_by_name};
 pub(crate) use walk::{files, folders, modified};
 
 /// Editors in which Cline runs.
@@ -72,6 +75,17 @@ impl SessionPaths {
             cursor_projects: home.join(".cursor/projects"),
             cursor_authorship: root("AI_TRACKING_DB", ".cursor/ai-tracking/ai-code-tracking.db"),
             cline_tasks,
+        }
+    }
+
+    /// Whether a tool has left its folder in the user's home.
+    pub fn has_folder(&self, tool: Tool) -> bool {
+        let above = |path: &PathBuf| path.parent().is_some_and(Path::is_dir);
+        match tool {
+            Tool::ClaudeCode => above(&self.claude_projects),
+            Tool::Codex => above(&self.codex_sessions[0]),
+            Tool::Cursor => above(&self.cursor_projects),
+            Tool::Cline => self.cline_tasks.iter().any(|tasks| tasks.is_dir()),
         }
     }
 

@@ -6,9 +6,13 @@ use clap::{Args, Command};
 use clap_complete::Shell;
 
 /// Print the completion script of a shell.
+///
+/// `COMPLETE=bash capsid` prints a short script instead that asks the program itself, so it also completes ids and does not
+/// have to be made again after an update. It does so for bash, zsh, fish, elvish and powershell.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
+  echo 'source <(COMPLETE=bash capsid)' >> ~/.bashrc       completes ids too, and stays up to date
   capsid completions bash > /etc/bash_completion.d/capsid
   capsid completions zsh > ~/.zfunc/_capsid
   capsid completions fish > ~/.config/fish/completions/capsid.fish")]

@@ -108,11 +108,10 @@ fn tools(arguments: &InitArgs) -> Vec<Tool> {
 }
 
 fn plan(arguments: &InitArgs, workspace: &Workspace) -> Result<InstallPlan> {
-    let tasks = trail::session_paths()?.cline_tasks;
     let paths = AgentPaths {
         user: trail::install_paths()?,
         repository: workspace.repository.root.clone(),
-        cline: tasks.iter().filter_map(|tasks| tasks.parent().map(Path::to_path_buf)).collect(),
+        cline: trail::cline_folders()?,
         on_path: is_on_path(),
         home_words: trail::home_words(&TrailHome::find(None, &variable)?, None)?,
     };

@@ -43,6 +43,35 @@ fn the_story_can_be_watched() {
     assert!(log.contains(r#""source_type":"reused""#), "{log}");
 }
 
+/// On a hub that takes its time, and that heard the story before.
+#[test]
+fn the_story_can_be_told_on_a_hub_that_runs_already() {
+    let operator = program();
+    let scratch = crate::common::Scratch::sqlite().with("[promotion]\ninterval_seconds = 4\n");
+    let hub = HubProcess::start(&operator, &scratch.place);
+    let ann = json!({ "email": "ann@example.org", "password": "a password of hers" }).to_string();
+    let (status, answer) = ask(&hub.address, "POST", "/auth/register", Some(&ann)).unwrap();
+    assert!((200..300).contains(&status), "{answer}");
+    let url = format!("http://{}", hub.address);
+    let folder = tempfile::tempdir().unwrap();
+    let words = ["demo", "--network", "--hub", &url, "--fast", "--dir", "story"];
+    let told = ProgramOutput::from_output(operator.command(folder.path(), &words).output().unwrap());
+    assert_status(0, &told);
+    assert!(told.stdout.contains("ann-") && told.stdout.contains("What you saw"), "{told}");
+    let steps: Vec<&str> = told.stdout.split("/8 ").skip(1).collect();
+    assert_eq!(steps.len(), 8, "{told}");
+    for step in &steps[..7] {
+        // A heading, the reason, at most 8 lines, and an empty line with the number of the next step.
+        assert!(step.lines().count() <= 2 + 8 + 2, "{step}");
+    }
+    let log = std::fs::read_to_string(folder.path().join("story/story.log")).unwrap();
+    assert!(log.lines().count() > 100 && log.contains("validator"), "{log}");
+    let words = ["demo", "--network", "--hub", &url, "--fast", "--dir", "again"];
+    let again = ProgramOutput::from_output(operator.command(folder.path(), &words).output().unwrap());
+    assert_eq!((again.status, again.code()), (1, "change_refused"), "{again}");
+    assert_eq!(hub.stop(), Some(0));
+}
+
 /// A node: its program with a home of its own, and its repository.
 struct TestNode {
     program: TestProgram,

@@ -41,7 +41,7 @@ fn a_new_user_installs_works_looks_verifies_and_shares() {
     }
 
     let list = desk.expect(0, &["trail", "list"]).stdout;
-    assert_eq!(list, format!("claude-code/\n  {SESSION:<40}    9 capsules\n"));
+    assert_eq!(list, format!("claude-code/\n  {SESSION:<40}    9 records\n"));
     assert!(desk.expect(0, &["trail", "verify", "--signatures"]).stdout.contains("9/9 verified"));
     desk.expect(0, &["trail", "verify-meta", "--deep", "--signatures"]);
     desk.expect(0, &["trail", "export", "--out", "bundle"]);

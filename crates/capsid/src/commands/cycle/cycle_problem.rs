@@ -94,7 +94,7 @@ pub(crate) fn print_note(note: &SolveNote<'_>, quiet: bool) {
         SolveNote::NotSolved(offer) => {
             output::talk(format_args!("            {}", paint(DIM, inert_line(&offer.reason))));
         }
-        SolveNote::Agent { attempt: 1 } => {}
+        SolveNote::Agent { attempt: 1 } | SolveNote::AgentEnded | SolveNote::Validating => {}
         SolveNote::Agent { attempt } => {
             output::talk(format_args!("  agent     attempt {attempt}"));
         }

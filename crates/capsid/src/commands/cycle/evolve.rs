@@ -6,11 +6,12 @@ use super::inputs::InputArgs;
 use super::review;
 use super::solidify::conclude;
 use crate::commands::trail::seal::seal_since;
+use crate::output::progress::ElapsedLine;
 use crate::output::{self, DIM, HEAD, NAME, WARN, paint};
 use capsid_engine::config::ReuseConfig;
 use capsid_engine::cycle::agent::{AgentOptions, AgentOutcome};
 use capsid_engine::cycle::evolve::{self, EvolveRequest, Prepared, Ready};
-use capsid_engine::cycle::solve::{self, SolveHooks, SolveOptions, SolveOutcome};
+use capsid_engine::cycle::solve::{self, SolveHooks, SolveNote, SolveOptions, SolveOutcome};
 use capsid_engine::rules::strategy;
 use capsid_engine::run::agent_permit::Unlimited;
 use capsid_engine::run::{ViewLevel, level};
@@ -236,15 +237,24 @@ fn with_agent(
     let start = workspace.now();
     let run_id = ready.run.run_id.clone();
     let mut review = |ended: &AgentOutcome| review::reviewed(workspace, ended.failure.is_some());
-    let mut hooks = SolveHooks {
-        permit: &mut Unlimited,
-        on_note: &mut |note| cycle_problem::print_note(note, quiet),
-        review: None,
+    let mut progress = None;
+    let mut on_note = |note: &SolveNote<'_>| {
+        // The line goes before anything else is printed.
+        drop(progress.take());
+        cycle_problem::print_note(note, quiet);
+        progress = match note {
+            SolveNote::Agent { .. } if !quiet => ElapsedLine::on_terminal("agent"),
+            SolveNote::Validating if !quiet => ElapsedLine::start("validating"),
+            _ => None,
+        };
     };
+    let mut hooks = SolveHooks { permit: &mut Unlimited, on_note: &mut on_note, review: None };
     if arguments.review {
         hooks.review = Some(&mut review);
     }
-    let outcome = solve::solve(workspace, ready, &options, &mut hooks)?;
+    let outcome = solve::solve(workspace, ready, &options, &mut hooks);
+    drop(progress);
+    let outcome = outcome?;
     if let Err(problem) = seal_since(start) {
         output::caution("not sealed", &problem);
     }

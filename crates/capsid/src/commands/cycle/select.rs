@@ -18,9 +18,13 @@ Examples:
   capsid select                                        for what is in the logs now
   capsid select --signal log_error --signal timeout    for these signals")]
 pub struct SelectArgs {
-    /// Let chance take part, with this seed.
-    #[arg(long, value_name = "SEED")]
-    drift: Option<u64>,
+    /// Let chance take part in the selection.
+    #[arg(long, value_name = "SEED", num_args = 0..=1)]
+    drift: Option<Option<u64>>,
+
+    /// The seed of chance, to repeat a drift.
+    #[arg(long, value_name = "N", requires = "drift")]
+    seed: Option<u64>,
 
     #[command(flatten)]
     inputs: InputArgs,
@@ -44,7 +48,8 @@ pub fn run(arguments: &SelectArgs, folder: &Path) -> Result<u8> {
         }
     };
     let statistics = workspace.graph().statistics_as_is()?;
-    let choice = choice::choose(&workspace, &signals, &context, &statistics, None, arguments.drift)?;
+    let chance = arguments.drift.map(|seed| arguments.seed.or(seed).unwrap_or_else(|| fastrand::u64(..)));
+    let choice = choice::choose(&workspace, &signals, &context, &statistics, None, chance)?;
     if output::is_json() {
         output::document(&choice.selection.to_json());
     } else {

@@ -4,11 +4,13 @@ use super::cycle_problem;
 use super::hub_search;
 use crate::commands::store::listing::INTENTS;
 use crate::commands::{key, writable_workspace};
+use crate::output::progress::ElapsedLine;
 use crate::output::{self, BAD, DIM, GOOD, HEAD, NAME, WARN, paint};
 use capsid_engine::run::ViewLevel;
 use capsid_engine::solidify::{self, CycleOutcome, SolidifyRequest};
 use capsid_model::Result;
-use capsid_model::text::inert_line;
+use capsid_model::report::CommandResult;
+use capsid_model::text::{cut, inert_line};
 use clap::Args;
 use std::path::Path;
 
@@ -56,6 +58,11 @@ pub struct SolidifyArgs {
     offline: bool,
 }
 
+/// How much of the output of a failed command is shown; its event has all of it.
+const OUTPUT_LINES: usize = 6;
+/// The longest line of it.
+const MAX_OUTPUT_LINE: usize = 160;
+
 /// Runs the command.
 pub fn run(arguments: &SolidifyArgs, folder: &Path) -> Result<u8> {
     let workspace = writable_workspace(folder)?;
@@ -74,7 +81,10 @@ pub fn run(arguments: &SolidifyArgs, folder: &Path) -> Result<u8> {
         accept_config: arguments.accept_config,
         ..SolidifyRequest::default()
     };
-    let settled = solidify::solidify(&workspace, &request)?;
+    let progress = if output::is_json() { None } else { ElapsedLine::start("validating") };
+    let settled = solidify::solidify(&workspace, &request);
+    drop(progress);
+    let settled = settled?;
     let status = conclude(&settled, output::is_json());
     if !arguments.dry_run {
         hub_search::deliver(&workspace, arguments.offline);
@@ -138,6 +148,9 @@ pub(crate) fn print_settled(settled: &CycleOutcome, as_json: bool) {
             inert_line(&command.command),
             paint(DIM, &verdict.isolation)
         ));
+        if !command.ok {
+            print_output_end(command);
+        }
     }
     if verdict.commands.is_empty() {
         output::line(format_args!("  validation  {}", paint(WARN, "none: nothing was proved")));
@@ -150,6 +163,13 @@ pub(crate) fn print_settled(settled: &CycleOutcome, as_json: bool) {
         for error in verdict.errors() {
             output::line(format_args!("  {}      {}", paint(BAD, "reason"), inert_line(&error)));
         }
+        if !settled.dry_run && verdict.commands.iter().any(|command| !command.ok) {
+            let id = inert_line(settled.event_id());
+            output::line(format_args!(
+                "  more        {}",
+                paint(HEAD, format_args!("capsid events show {id}"))
+            ));
+        }
     }
     if let Some((id, streak, confidence)) = settled.capsule_line() {
         output::line(format_args!(
@@ -158,6 +178,21 @@ pub(crate) fn print_settled(settled: &CycleOutcome, as_json: bool) {
         ));
     }
     print_ending(settled);
+}
+
+/// A path in the current folder without that folder.
+fn shown_path(path: &Path) -> &Path {
+    let folder = std::env::current_dir().unwrap_or_default();
+    path.strip_prefix(&folder).unwrap_or(path)
+}
+
+/// The end of what a failed command printed, which cannot act on the terminal.
+fn print_output_end(command: &CommandResult) {
+    let complaint = if command.stderr.trim().is_empty() { &command.stdout } else { &command.stderr };
+    let lines: Vec<&str> = complaint.lines().filter(|line| !line.trim().is_empty()).collect();
+    for line in &lines[lines.len().saturating_sub(OUTPUT_LINES)..] {
+        output::line(format_args!("    {}", paint(DIM, inert_line(cut(line, MAX_OUTPUT_LINE)))));
+    }
 }
 
 fn print_ending(settled: &CycleOutcome) {
@@ -198,7 +233,7 @@ fn print_ending(settled: &CycleOutcome) {
     if (!settled.ok || settled.apply_problem.is_some())
         && let Some(patch) = &settled.patch
     {
-        output::line(format_args!("  patch       {}", paint(DIM, patch.display())));
+        output::line(format_args!("  patch       {}", paint(DIM, shown_path(patch).display())));
     }
     if let Some(commit) = &settled.commit {
         output::line(format_args!("  commit      {commit}"));

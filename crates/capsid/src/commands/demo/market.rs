@@ -1,13 +1,14 @@
 //! The part of the story with people in it: an account makes a node its own, a bounty is paid, and work is shared.
 
-use super::chapter;
 use super::node::DemoNode;
 use super::program::story_broke;
-use crate::output::{self, NAME, paint};
+use super::stage::Stage;
+use crate::output::{NAME, paint};
 use capsid_client::config::ClientConfig;
-use capsid_client::http::{HttpCall, HttpClient};
+use capsid_client::http::{HttpAnswer, HttpCall, HttpClient};
 use capsid_hub::random::{Random, SystemRandom};
-use capsid_model::{Result, Value, json};
+use capsid_model::text::{cut, inert_line};
+use capsid_model::{Code, Problem, Result, Value, json};
 
 /// Runs it.
 pub(super) fn run_market_story(
@@ -17,11 +18,14 @@ pub(super) fn run_market_story(
     validator: &DemoNode,
     asset: &str,
 ) -> Result<()> {
-    chapter("Ann and Ben: people with accounts");
-    let people = DemoUsers { hub: HttpClient::new(&ClientConfig::new(url, true)?)? };
-    let ann = people.register("ann@example.org")?;
-    let ben = people.register("ben@example.org")?;
-    output::line("Ann opens the claim address that her node was given, and the node is hers.");
+    let stage = &*shop.stage;
+    stage.begin_step(
+        "Ann and Ben: people with accounts",
+        "A person makes a node theirs, and pays others for what they need.",
+    )?;
+    let people = DemoUsers { hub: HttpClient::new(&ClientConfig::new(url, true)?)?, stage };
+    let ann = people.register("ann")?;
+    let ben = people.register("ben")?;
     people.claim(shop, &ann)?;
     people.claim(invoices, &ben)?;
     people.vote(asset, &ben)?;
@@ -33,7 +37,7 @@ pub(super) fn run_market_story(
 }
 
 /// No asset says what is behind a signal; people know, and can report it.
-fn ann_solution(people: &DemoUsers, ann: &str) -> Result<()> {
+fn ann_solution(people: &DemoUsers<'_>, ann: &str) -> Result<()> {
     let event = json!({
         "entities": [
             { "name": "price service", "entity_type": "service", "properties": { "answers_within_ms": 800 } },
@@ -47,37 +51,37 @@ fn ann_solution(people: &DemoUsers, ann: &str) -> Result<()> {
         ],
     });
     people.call("POST", "/kg/ingest", &event, ann)?;
-    output::line("Ann tells the graph what no asset says: price service → causes → TimeoutError.");
+    people.stage.record(b"Ann tells the graph what no asset says: the price service causes TimeoutError.\n");
     Ok(())
 }
 
-fn bounty_that_is_paid(people: &DemoUsers, ben: &str, shop: &DemoNode, asset: &str) -> Result<()> {
-    chapter("Ben offers credits, and shop has the solution");
+fn bounty_that_is_paid(people: &DemoUsers<'_>, ben: &str, shop: &DemoNode, asset: &str) -> Result<()> {
     let title = "Calls to the price service run out of time";
     let (bounty, task) = people.offer(ben, title, 40, "TimeoutError,timeout")?;
-    shop.capsid(&["node", "claim", &task])?;
-    shop.capsid(&["node", "complete", &task, asset])?;
+    shop.capsid_unseen(&["node", "claim", &task])?;
+    shop.capsid_unseen(&["node", "complete", &task, asset])?;
     people.call("POST", &format!("/bounty/{bounty}/accept"), &json!({}), ben)?;
-    output::line("Ben accepts what was handed in. The credits are shop's.");
+    people.stage.line("  shop hands in what it knows, Ben accepts it, and the credits are shop's");
     Ok(())
 }
 
 fn work_that_is_shared(
-    people: &DemoUsers,
+    people: &DemoUsers<'_>,
     ann: &str,
     invoices: &DemoNode,
     validator: &DemoNode,
 ) -> Result<()> {
-    chapter("Ann asks for more than one node can do");
     let title = "Invoices in two currencies, with tests";
     let (_, task) = people.offer(ann, title, 60, "feature_request,currency")?;
-    invoices.capsid(&["node", "claim", &task])?;
+    invoices.capsid_unseen(&["node", "claim", &task])?;
     let parts =
         ["--part", "Convert amounts", "--weight", "0.45", "--part", "Show both amounts", "--weight", "0.35"];
     let words: Vec<&str> = ["node", "propose", task.as_str()].into_iter().chain(parts).collect();
-    invoices.capsid(&words)?;
-    validator.capsid(&["node", "claim", &format!("{task}_s1")])?;
-    invoices.capsid(&["node", "swarm", &task])
+    invoices.capsid_unseen(&words)?;
+    validator.capsid_unseen(&["node", "claim", &format!("{task}_s1")])?;
+    invoices.capsid_unseen(&["node", "swarm", &task])?;
+    people.stage.line("  invoices divides the work into parts, and validator takes one");
+    Ok(())
 }
 
 /// A password that nobody else knows.
@@ -88,18 +92,29 @@ pub(super) fn new_password() -> String {
 }
 
 /// What people do with a browser.
-struct DemoUsers {
+struct DemoUsers<'a> {
     hub: HttpClient,
+    stage: &'a Stage,
 }
 
-impl DemoUsers {
-    /// Makes an account with a password that nobody keeps; gives the token of its session.
-    fn register(&self, email: &str) -> Result<String> {
+impl DemoUsers<'_> {
+    /// Makes an account with a password that nobody keeps; gives the token of its session. On a hub that knows the name
+    /// from an earlier story it is another one.
+    fn register(&self, name: &str) -> Result<String> {
         let password = new_password();
-        let made =
-            self.call("POST", "/auth/register", &json!({ "email": email, "password": password }), "")?;
-        output::line(format_args!("  {email} has an account, with the password {}", paint(NAME, password)));
-        text(&made, "token")
+        let suffix = &new_password()[..8];
+        let mut refusal = Value::Null;
+        for email in [format!("{name}@example.org"), format!("{name}-{suffix}@example.org")] {
+            let account = json!({ "email": email, "password": password });
+            let answer = self.answer("POST", "/auth/register", &account, "")?;
+            if answer.ok() {
+                let password = paint(NAME, &password);
+                self.stage.line(format_args!("  {email} has an account, with the password {password}"));
+                return text(&answer.body, "token");
+            }
+            refusal = answer.body;
+        }
+        Err(refused(&refusal))
     }
 
     fn claim(&self, node: &DemoNode, token: &str) -> Result<()> {
@@ -117,16 +132,28 @@ impl DemoUsers {
     fn offer(&self, token: &str, title: &str, amount: u32, signals: &str) -> Result<(String, String)> {
         let offer = json!({ "title": title, "amount": amount, "signals": signals });
         let made = self.call("POST", "/bounty/create", &offer, token)?;
-        output::line(format_args!("  {amount} credits for: {title}"));
+        self.stage.line(format_args!("  {amount} credits for: {title}"));
         Ok((text(&made, "bounty_id")?, text(&made, "task_id")?))
     }
 
     fn call(&self, method: &str, path: &str, body: &Value, token: &str) -> Result<Value> {
-        let bearer = Some(token).filter(|token| !token.is_empty());
-        let answer =
-            self.hub.call(HttpCall { method, path, body: Some(body), bearer, secret_version: None })?;
-        if answer.ok() { Ok(answer.body) } else { Err(story_broke(&answer.body.to_string())) }
+        let answer = self.answer(method, path, body, token)?;
+        if answer.ok() { Ok(answer.body) } else { Err(refused(&answer.body)) }
     }
+
+    fn answer(&self, method: &str, path: &str, body: &Value, token: &str) -> Result<HttpAnswer> {
+        let bearer = Some(token).filter(|token| !token.is_empty());
+        self.hub.call(HttpCall { method, path, body: Some(body), bearer, secret_version: None })
+    }
+}
+
+/// What a hub does not let people do ends the story, and is no fault of the program.
+fn refused(answer: &Value) -> Problem {
+    let message = answer.get("message").or_else(|| answer.get("error")).and_then(Value::as_str);
+    let reason = inert_line(cut(message.unwrap_or("it gave no reason"), 200));
+    Problem::new(Code::HubRefused, format!("The hub refused a step of the story: {reason}")).fix(
+        "Tell the story on a scratch hub: `capsid up --demo`, or `capsid demo --network` without `--hub`.",
+    )
 }
 
 fn text(value: &Value, key: &str) -> Result<String> {

@@ -7,6 +7,7 @@ mod network;
 mod node;
 mod program;
 pub mod scenes;
+mod stage;
 
 use super::workspace;
 use crate::commands::cycle::cycle_problem::describe_problem;
@@ -37,6 +38,7 @@ Examples:
   capsid demo                              watch it, in a folder that is then yours to look at
   capsid demo --dir story                  the same in a folder of your choice
   capsid demo --network                    one agent's solution helps another one, over a hub
+  capsid demo --network --step             the same, and Enter goes on
   capsid demo --network --hub http://127.0.0.1:4000    the same on a scratch hub that runs already")]
 pub struct DemoArgs {
     /// Make the repository in this folder, which must not exist yet.
@@ -50,6 +52,14 @@ pub struct DemoArgs {
     /// Tell it on this hub, instead of one that ends with the story. It should be a scratch one: the story stays there.
     #[arg(long, value_name = "URL", requires = "network")]
     hub: Option<String>,
+
+    /// With --network: wait for Enter before each step.
+    #[arg(long, requires = "network", conflicts_with = "fast")]
+    step: bool,
+
+    /// With --network: do not pause between steps.
+    #[arg(long, requires = "network")]
+    fast: bool,
 }
 
 const BROKEN: &str = "\
@@ -100,7 +110,8 @@ const NOTES: &str = "A draft of mine that is not committed.\n";
 /// Runs the command.
 pub fn run(arguments: &DemoArgs) -> Result<u8> {
     if arguments.network {
-        return network::run(arguments.dir.clone(), arguments.hub.as_deref());
+        let pace = stage::Pace::choose(arguments.fast, arguments.step);
+        return network::run(arguments.dir.clone(), arguments.hub.as_deref(), pace);
     }
     let story = DemoStory::begin(arguments.dir.clone())?;
     story.first_cycle()?;
@@ -273,7 +284,8 @@ impl DemoStory {
     /// Runs a check and writes what it prints into the log that the cycle reads.
     fn log(&self, command: &str) -> Result<()> {
         output::line(format_args!("{} {}", paint(DIM, "$"), paint(HEAD, command)));
-        program::record_check(command, &self.repo, &[], &self.folder.join(LOG))
+        program::print_check(&program::record_check(command, &self.repo, &[], &self.folder.join(LOG))?);
+        Ok(())
     }
 
     fn write(&self, name: &str, content: &str) -> Result<()> {
@@ -330,7 +342,11 @@ fn print_progress(note: &SolveNote<'_>, prompt_lines: usize) {
             format_args!("  the prompt has {prompt_lines} lines; the agent reads it and edits the files"),
         )),
         SolveNote::Output(bytes) => output::print(&format!("  {}", String::from_utf8_lossy(bytes))),
-        SolveNote::NotSolved(_) | SolveNote::Retry(_) | SolveNote::Problem(_) => {}
+        SolveNote::NotSolved(_)
+        | SolveNote::AgentEnded
+        | SolveNote::Validating
+        | SolveNote::Retry(_)
+        | SolveNote::Problem(_) => {}
     }
 }
 

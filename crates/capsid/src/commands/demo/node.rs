@@ -2,12 +2,14 @@
 
 use super::program::{ProgramRun, record_check, run_self, story_broke};
 use super::scenes;
-use crate::output::{self, DIM, HEAD, paint};
+use super::stage::Stage;
 use capsid_disk::files;
-use capsid_model::Result;
+use capsid_model::text::{cut, inert_line};
+use capsid_model::{Code, Problem, Result};
 use capsid_sandbox::AgentEnd;
 use capsid_sandbox::git::Git;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -23,10 +25,16 @@ pub(super) struct DemoNode {
     home: PathBuf,
     pub(super) repo: PathBuf,
     env: Vec<(String, String)>,
+    pub(super) stage: Rc<Stage>,
 }
 
 impl DemoNode {
-    pub(super) fn new(folder: &std::path::Path, name: &'static str, hub: &str) -> Result<Self> {
+    pub(super) fn new(
+        folder: &std::path::Path,
+        name: &'static str,
+        hub: &str,
+        stage: &Rc<Stage>,
+    ) -> Result<Self> {
         let home = folder.join("homes").join(name);
         let repo = folder.join(name);
         files::create_folder(&home)?;
@@ -41,7 +49,7 @@ impl DemoNode {
         set("HOME", home.display().to_string());
         set("AGENT_CAPSULE_HOME", trail.display().to_string());
         set("A2A_HUB_URL", hub.to_owned());
-        Ok(Self { name, home, repo, env })
+        Ok(Self { name, home, repo, env, stage: Rc::clone(stage) })
     }
 
     /// A repository with the service, a few files and what must pass.
@@ -72,50 +80,91 @@ impl DemoNode {
         git.run(&["commit", "-q", "-m", message]).map(drop)
     }
 
-    /// Runs a check and writes what it prints into the log that the next cycle reads.
+    /// Runs a check and writes what it prints into the log that the next cycle reads; shows the line that tells most.
     pub(super) fn log(&self, command: &str) -> Result<()> {
-        let prompt = paint(DIM, format_args!("{}$", self.name));
-        output::line(format_args!("\n{prompt} {}", paint(HEAD, command)));
-        record_check(command, &self.repo, &self.env, &self.home.join(LOG))
+        self.stage.command(self.name, command);
+        let printed = self.log_unseen(command)?;
+        let is_error =
+            |line: &&str| line.contains("Error: ") || line.trim_start().starts_with("AssertionError");
+        if let Some(line) = printed.lines().find(is_error) {
+            self.stage.line(format_args!("  {}", inert_line(cut(line.trim(), 100))));
+        }
+        Ok(())
     }
 
+    /// The same, and nothing of it is shown.
+    pub(super) fn log_unseen(&self, command: &str) -> Result<String> {
+        let printed = record_check(command, &self.repo, &self.env, &self.home.join(LOG))?;
+        self.stage.record(printed.as_bytes());
+        Ok(printed)
+    }
+
+    /// One cycle with a scripted agent.
     pub(super) fn evolve(&self, agent: &str) -> Result<()> {
         let (log, script) = (self.home.join(LOG), self.home.join("agent.sh"));
         files::replace(&script, agent.as_bytes())?;
         let (log, script) = (log.display().to_string(), script.display().to_string());
-        self.capsid(&["evolve", "--log", &log, "--agent", "sh", &script])
+        self.capsid(&["evolve", "--log", &log, "--agent", "sh", &script], &["solved by", "proof"])
     }
 
-    /// Runs a command and shows what it says.
-    pub(super) fn capsid(&self, words: &[&str]) -> Result<()> {
-        output::line(format_args!(
-            "\n{} {}",
-            paint(DIM, format_args!("{}$", self.name)),
-            paint(HEAD, shell_quoted(words))
-        ));
-        self.start(words, &mut |bytes| output::print(&String::from_utf8_lossy(bytes)))
+    /// Runs a command; shows it, and of what it prints the lines that begin with one of these words.
+    pub(super) fn capsid(&self, words: &[&str], shown: &[&str]) -> Result<()> {
+        self.stage.command(self.name, &as_typed(words));
+        let printed = self.run(words)?;
+        let is_shown = |line: &&str| shown.iter().any(|word| line.trim_start().starts_with(word));
+        for line in printed.lines().filter(is_shown) {
+            // The rest of a long line is for the log.
+            let first = line.split(", ").next().unwrap_or(line);
+            self.stage.line(format_args!("  {}", inert_line(cut(first.trim(), 110))));
+        }
+        Ok(())
+    }
+
+    /// Runs a command that is no part of what is shown.
+    pub(super) fn capsid_unseen(&self, words: &[&str]) -> Result<()> {
+        self.stage.record(format!("{}$ {}\n", self.name, as_typed(words)).as_bytes());
+        self.run(words).map(drop)
+    }
+
+    fn run(&self, words: &[&str]) -> Result<String> {
+        let printed = self.quietly(words)?;
+        self.stage.record(printed.as_bytes());
+        Ok(printed)
     }
 
     /// Runs a command and gives what it says.
     pub(super) fn quietly(&self, words: &[&str]) -> Result<String> {
         let mut printed = Vec::new();
-        self.start(words, &mut |bytes| printed.extend_from_slice(bytes))?;
-        Ok(String::from_utf8_lossy(&printed).into_owned())
+        let end = self.start(words, &mut |bytes| printed.extend_from_slice(bytes))?;
+        let printed = String::from_utf8_lossy(&printed).into_owned();
+        match end {
+            AgentEnd::Exited(0) => Ok(printed),
+            // What the command said about itself is the best there is to say.
+            end => {
+                self.stage.record(printed.as_bytes());
+                let reason = printed.lines().find(|line| line.contains("error[")).map(inert_line);
+                let reason = reason.unwrap_or_else(|| format!("it ended with {end:?}"));
+                let what = format!("`{}` of {} failed: {reason}", as_typed(words), self.name);
+                // A hub that does not want something is no bug of this program.
+                match reason.contains("error[hub_") {
+                    true => Err(Problem::new(Code::HubRefused, format!("The story stops here: {what}."))
+                        .fix("Tell the story on a scratch hub: `capsid demo --network` without `--hub`.")),
+                    false => Err(story_broke(&what)),
+                }
+            }
+        }
     }
 
-    fn start(&self, words: &[&str], on_output: &mut dyn FnMut(&[u8])) -> Result<()> {
+    fn start(&self, words: &[&str], on_output: &mut dyn FnMut(&[u8])) -> Result<AgentEnd> {
         let stop = AtomicBool::new(false);
         let run =
             ProgramRun { folder: &self.repo, input: b"", env: &self.env, longest: MAX_LEN, stop: &stop };
-        match run_self(words, &run, on_output)? {
-            AgentEnd::Exited(0) => Ok(()),
-            end => Err(story_broke(&format!("`capsid {}` ended with {end:?}", words.join(" ")))),
-        }
+        run_self(words, &run, on_output)
     }
 }
 
 /// The words of a command as a person would type them: the script of an agent by its name alone.
-fn shell_quoted(words: &[&str]) -> String {
+fn as_typed(words: &[&str]) -> String {
     let short = |word: &&str| word.rsplit('/').next().unwrap_or_default().to_owned();
     format!("capsid {}", words.iter().map(short).collect::<Vec<_>>().join(" "))
 }

@@ -39,8 +39,13 @@ pub(super) fn run_self(
     run_agent(&request, on_output).map(|run| run.end)
 }
 
-/// Runs a check of a project that fails, and shows what it prints. The log gets the command too, as a terminal shows it.
-pub(super) fn record_check(command: &str, folder: &Path, env: &[(String, String)], log: &Path) -> Result<()> {
+/// Runs a check of a project that fails; gives what it prints. The log gets the command too, as a terminal shows it.
+pub(super) fn record_check(
+    command: &str,
+    folder: &Path,
+    env: &[(String, String)],
+    log: &Path,
+) -> Result<String> {
     let argv: Vec<String> = ["sh", "-c", &format!("exec {command} 2>&1")].map(str::to_owned).to_vec();
     let stop = AtomicBool::new(false);
     let request = AgentRequest {
@@ -52,21 +57,25 @@ pub(super) fn record_check(command: &str, folder: &Path, env: &[(String, String)
         stop: &stop,
         profile: None,
     };
-    let mut printed = format!("$ {command}\n").into_bytes();
+    let mut printed = Vec::new();
     let end = run_agent(&request, &mut |bytes| printed.extend_from_slice(bytes))?.end;
-    let text = String::from_utf8_lossy(&printed);
-    let mut lines = text.lines().skip(1).filter(|line| !["", "^"].contains(&line.trim()));
+    let printed = String::from_utf8_lossy(&printed).into_owned();
+    files::replace(log, format!("$ {command}\n{printed}").as_bytes())?;
+    match end {
+        AgentEnd::Exited(0) => Err(story_broke(&format!("`{command}` passes"))),
+        AgentEnd::Exited(_) => Ok(printed),
+        end => Err(story_broke(&format!("`{command}` ended with {end:?}"))),
+    }
+}
+
+/// Shows the first lines of what a check printed.
+pub(super) fn print_check(printed: &str) {
+    let mut lines = printed.lines().filter(|line| !["", "^"].contains(&line.trim()));
     for line in lines.by_ref().take(SHOWN_LINES) {
         output::line(format_args!("  {}", paint(DIM, inert_line(line))));
     }
     if lines.next().is_some() {
         output::line(format_args!("  {}", paint(DIM, "...")));
-    }
-    files::replace(log, text.as_bytes())?;
-    match end {
-        AgentEnd::Exited(0) => Err(story_broke(&format!("`{command}` passes"))),
-        AgentEnd::Exited(_) => Ok(()),
-        end => Err(story_broke(&format!("`{command}` ended with {end:?}"))),
     }
 }
 

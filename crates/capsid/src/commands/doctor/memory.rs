@@ -1,7 +1,7 @@
 //! What `capsid doctor` looks at for the memory graph: whether a hub shares it, in whose name, and what waits to be sent.
 
 use super::DoctorFinding;
-use super::node::health;
+use super::node::read_health;
 use capsid_engine::memory::remote::{self, RemoteMemory};
 use capsid_engine::workspace::Workspace;
 use std::time::Duration;
@@ -57,7 +57,7 @@ fn answers(remote: &RemoteMemory) -> DoctorFinding {
     let whose = if remote.by_key() { "an account" } else { "this node" };
     let detail = format!("shared through {} in the name of {whose}", remote.hub_url());
     let settings = capsid_client::ClientConfig { timeout: PATIENCE, retries: 0, ..remote.settings().clone() };
-    match health(&settings) {
+    match read_health(&settings) {
         Ok(_) => DoctorFinding::fine("memory", detail),
         // Without it a cycle goes by this repository's own memory.
         Err(problem) => DoctorFinding::warning(

@@ -6,6 +6,8 @@ mod node;
 mod signer;
 mod trail;
 
+pub(super) use node::read_health;
+
 use super::workspace;
 use crate::output::{self, BAD, GOOD, NAME, WARN, paint};
 use capsid_engine::run::{level, pending};

@@ -80,7 +80,7 @@ fn hub(folder: &Path) -> DoctorFinding {
         }
         Err(problem) => return DoctorFinding::wrong("hub", &problem),
     };
-    match health(&settings) {
+    match read_health(&settings) {
         Ok(health) if health.get("status").and_then(Value::as_str) == Some("ok") => {
             let version = health.get("version").and_then(Value::as_str).unwrap_or("unknown");
             DoctorFinding::fine(
@@ -102,7 +102,7 @@ fn hub(folder: &Path) -> DoctorFinding {
     }
 }
 
-pub(super) fn health(settings: &capsid_client::ClientConfig) -> Result<Value> {
+pub(in crate::commands) fn read_health(settings: &capsid_client::ClientConfig) -> Result<Value> {
     let call = HttpCall { method: "GET", path: "/health", body: None, bearer: None, secret_version: None };
     Ok(HttpClient::new(settings)?.call(call)?.body)
 }

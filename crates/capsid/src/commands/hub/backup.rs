@@ -1,7 +1,7 @@
 //! `capsid hub backup`: everything a hub keeps, in one file.
 
 use super::HubLocation;
-use super::progress::ProgressLine;
+use crate::output::progress::ProgressLine;
 use crate::output::{self, GOOD, paint};
 use capsid_model::text::inert_line;
 use capsid_model::{Clock, Result, SystemClock, json};
@@ -20,8 +20,12 @@ appears only when it is whole. Only you can read it: it holds the hashes of pass
 signs with, and in plain text the claim codes. It never holds the secret of a node.")]
 pub struct HubBackupArgs {
     /// The file to write. It must not be there yet.
-    #[arg(value_name = "FILE")]
-    out: PathBuf,
+    #[arg(value_name = "FILE", required_unless_present = "out")]
+    file: Option<PathBuf>,
+
+    /// The file to write.
+    #[arg(long, value_name = "PATH", conflicts_with = "file")]
+    out: Option<PathBuf>,
 
     #[command(flatten)]
     location: HubLocation,
@@ -29,19 +33,15 @@ pub struct HubBackupArgs {
 
 /// Runs the command.
 pub fn run(arguments: &HubBackupArgs) -> Result<u8> {
+    let out = output::named_path(arguments.file.as_deref(), arguments.out.as_deref())?;
     let mut progress = ProgressLine::new("copying");
     let on_progress = Box::new(move |done, total| progress.update("the hub", done, total));
-    capsid_store::backup::backup(
-        &arguments.location.options()?,
-        &arguments.out,
-        SystemClock.now(),
-        on_progress,
-    )?;
-    let bytes = arguments.out.metadata().map(|data| data.len()).unwrap_or_default();
+    capsid_store::backup::backup(&arguments.location.options()?, out, SystemClock.now(), on_progress)?;
+    let bytes = out.metadata().map(|data| data.len()).unwrap_or_default();
     if output::is_json() {
-        output::document(&json!({"ok": true, "file": arguments.out, "bytes": bytes}));
+        output::document(&json!({"ok": true, "file": out, "bytes": bytes}));
     } else {
-        let file = inert_line(&arguments.out.to_string_lossy());
+        let file = inert_line(&out.to_string_lossy());
         output::line(format_args!("{} {file}, {bytes} bytes", paint(GOOD, "wrote")));
     }
     Ok(0)

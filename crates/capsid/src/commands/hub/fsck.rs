@@ -1,7 +1,7 @@
 //! `capsid hub fsck`: looks whether everything in a hub's database is what it should be.
 
 use super::HubLocation;
-use super::progress::ProgressLine;
+use crate::output::progress::ProgressLine;
 use crate::output::{self, BAD, DIM, GOOD, NAME, paint};
 use capsid_model::text::inert_line;
 use capsid_model::{Clock, Result, SystemClock, json};

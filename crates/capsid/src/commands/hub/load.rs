@@ -1,7 +1,7 @@
 //! `capsid hub load`: many bundles from a file into a hub that does not run.
 
 use super::HubLocation;
-use super::progress::ProgressLine;
+use crate::output::progress::ProgressLine;
 use crate::output::{self, BAD, GOOD, NAME, paint};
 use capsid_hub::error::ApiError;
 use capsid_hub::ops::assets::publish::load::{

@@ -7,7 +7,6 @@ mod fsck;
 mod load;
 mod location;
 mod migrate;
-mod progress;
 mod restore;
 mod runner;
 pub(crate) mod serve;

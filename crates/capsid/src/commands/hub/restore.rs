@@ -1,7 +1,7 @@
 //! `capsid hub restore`: brings a backup back.
 
-use super::progress::ProgressLine;
 use super::{HubLocation, fsck};
+use crate::output::progress::ProgressLine;
 use capsid_model::{Clock, Result, SystemClock};
 use capsid_store::Store;
 use clap::Args;

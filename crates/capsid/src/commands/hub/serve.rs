@@ -26,7 +26,7 @@ use std::time::Duration;
 #[command(after_help = "\
 Examples:
   capsid hub serve
-  capsid hub serve --listen 0.0.0.0:4000 --public-url https://hub.example.org --log json
+  capsid hub serve --listen 0.0.0.0:4000 --public-url https://hub.example.org --log-format json
   capsid hub serve --database postgres://capsid@db/capsid --no-migrate
 
 When it listens, it prints one line on stdout: `listening on http://127.0.0.1:4000`. Port 0 takes a free one.
@@ -55,7 +55,7 @@ pub(crate) struct ServeOptions {
     no_migrate: bool,
 
     /// How the lines of the log look.
-    #[arg(long, value_enum, default_value_t = LogFormatArg::Text, value_name = "FORMAT")]
+    #[arg(long = "log-format", alias = "log", value_enum, default_value_t = LogFormatArg::Text, value_name = "FORMAT")]
     log: LogFormatArg,
 }
 

@@ -47,7 +47,11 @@ enum KeyCommand {
     #[command(after_help = "Examples:\n  capsid key backup ~/safe/capsid.key")]
     Backup {
         /// The file. One that exists is never replaced.
-        file: PathBuf,
+        #[arg(required_unless_present = "out")]
+        file: Option<PathBuf>,
+        /// The file to write.
+        #[arg(long, value_name = "PATH", conflicts_with = "file")]
+        out: Option<PathBuf>,
     },
     /// Make a key: before anything is sealed, or in the place of one that was lost.
     #[command(
@@ -87,7 +91,9 @@ pub fn run(arguments: &KeyArgs) -> Result<u8> {
     match &arguments.action {
         KeyCommand::Show => show::run(&home, output::is_json()),
         KeyCommand::Check => check(&home, output::is_json()),
-        KeyCommand::Backup { file } => backup(&home, file, output::is_json()),
+        KeyCommand::Backup { file, out } => {
+            backup(&home, output::named_path(file.as_deref(), out.as_deref())?, output::is_json())
+        }
         KeyCommand::New => new(&home, output::is_json()),
         KeyCommand::Rotate => rotate(&home, output::is_json()),
         #[cfg(feature = "pq")]

@@ -30,21 +30,17 @@ impl<'n> CreditBalance<'n> {
         number(&account.ok()?, "credit_balance")
     }
 
-    /// Says what is about to be spent, before it is.
+    /// What there is before something is spent, where the hub reports it.
     pub(super) fn before(&self, spent: f64) -> Option<f64> {
-        if spent <= 0.0 {
-            return None;
-        }
-        let whose = if self.token.is_some() { "the account" } else { "this node" };
-        let balance = self.balance();
-        let has = balance
-            .map_or_else(String::new, |balance| format!(" of the {} that {whose} has", credits(balance)));
-        talk(&format!("{}{has} are held in escrow.", credits(spent)));
-        balance
+        if spent > 0.0 { self.balance() } else { None }
     }
 
-    /// Says what is left, after it was spent.
-    pub(super) fn after(&self, before: Option<f64>, left: Option<f64>) {
+    /// Says what was spent and what is left, after the hub took it.
+    pub(super) fn after(&self, spent: f64, before: Option<f64>, left: Option<f64>) {
+        let whose = if self.token.is_some() { "the account" } else { "this node" };
+        let has = before
+            .map_or_else(String::new, |balance| format!(" of the {} that {whose} has", credits(balance)));
+        talk(&format!("{}{has} are held in escrow.", credits(spent)));
         let Some(left) = left.or_else(|| self.balance()) else { return };
         match before {
             Some(before) => talk(&format!("{} before, {} now.", credits(before), credits(left))),

@@ -22,19 +22,19 @@ use std::path::Path;
 #[command(after_help = "\
 Examples:
   capsid node fetch sha256:2f6c...                        one asset, by its id
-  capsid node fetch --signals TimeoutError --type Capsule what answers a signal
+  capsid node fetch --signal TimeoutError --type Capsule what answers a signal
   capsid node fetch --limit 5                             the five best
   capsid node fetch sha256:2f6c... --stage                and keep it here, with its gene
   capsid node fetch sha256:2f6c... --trial                a candidate, to try it and report on it
-  capsid node fetch sha256:2f6c... --lines > it.jsonl     the asset to the byte, for other tools
+  capsid node fetch sha256:2f6c... --format jsonl > it.jsonl    the asset to the byte, for other tools
 
 Exit status: 1 when an asset was not to be had or was refused.")]
 pub struct NodeFetchArgs {
     /// Ids of assets: `sha256:` and 64 hexadecimal digits.
     #[arg(value_name = "ID", conflicts_with_all = ["signals", "kind", "limit"])]
     ids: Vec<String>,
-    /// What answers these signals, with commas between.
-    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    /// What answers these signals, with commas between; may be given more than once.
+    #[arg(long = "signal", alias = "signals", value_name = "SIGNAL", value_delimiter = ',')]
     signals: Vec<String>,
     /// Only this type.
     #[arg(long = "type", value_name = "TYPE", value_parser = KINDS)]
@@ -49,7 +49,10 @@ pub struct NodeFetchArgs {
     #[arg(long)]
     stage: bool,
     /// Print the assets alone, one a line, as JSON.
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long, value_name = "FORMAT", value_parser = ["jsonl"], conflicts_with = "json")]
+    format: Option<String>,
+    /// The old name of `--format jsonl`.
+    #[arg(long, hide = true, conflicts_with = "json")]
     lines: bool,
     #[command(flatten)]
     hub: HubConnectionArgs,
@@ -79,7 +82,7 @@ pub fn run(arguments: &NodeFetchArgs, folder: &Path) -> Result<u8> {
     };
     if output::is_json() {
         output::document(&document(&fetched, staged.as_ref()));
-    } else if arguments.lines {
+    } else if arguments.lines || arguments.format.is_some() {
         output::lines(&as_lines(&fetched.assets));
     } else {
         print(&fetched);

@@ -22,7 +22,7 @@ const MAX_SECRET_LEN: u64 = 1024;
 ///
 /// The first hello makes the node known: the hub gives it credits to begin with, a secret, which is kept in ~/.evomap and
 /// never printed, and an address at which a person makes the node theirs. Later ones report what has changed.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(after_help = "\
 Examples:
   capsid node hello --hub http://127.0.0.1:4000     register, and see where to claim the node
@@ -64,22 +64,32 @@ pub fn run(arguments: &NodeHelloArgs, folder: &Path) -> Result<u8> {
         _ => node.hello(request)?,
     };
     let secret_file = save_webhook_secret(&node, &mut greeting)?;
-    let expires = expiry(&node, &greeting);
     if output::is_json() {
-        let mut response = greeting.payload.clone();
-        response.insert("hub".to_owned(), node.hub_url().into());
-        response.insert("node_id".to_owned(), node.id().into());
-        response.insert("claim_expires_at".to_owned(), expires.map(Time::iso).into());
+        let mut response = to_json(&node, &greeting);
         response.insert("secret_rotated".to_owned(), arguments.rotate_secret.into());
         if let Some(path) = &secret_file {
             response.insert("webhook_secret_file".to_owned(), path.display().to_string().into());
         }
         output::document(&response.into());
     } else {
-        print(&node, &greeting, expires, arguments.rotate_secret);
+        print(&node, &greeting, arguments.rotate_secret);
     }
     print_webhook(&greeting, secret_file.as_deref());
     Ok(0)
+}
+
+/// What a node that says nothing but its name tells a hub of itself.
+pub(super) fn introduction(name: Option<&str>, folder: &Path) -> Object {
+    payload(&NodeHelloArgs { name: name.map(str::to_owned), ..NodeHelloArgs::default() }, folder)
+}
+
+/// What the hub answered, for a program.
+pub(super) fn to_json(node: &NodeClient, greeting: &HelloResult) -> Object {
+    let mut response = greeting.payload.clone();
+    response.insert("hub".to_owned(), node.hub_url().into());
+    response.insert("node_id".to_owned(), node.id().into());
+    response.insert("claim_expires_at".to_owned(), expiry(node, greeting).map(Time::iso).into());
+    response
 }
 
 /// A secret as it was typed or piped in, no longer than one can be.
@@ -136,7 +146,9 @@ fn expiry(node: &NodeClient, greeting: &HelloResult) -> Option<Time> {
     Time::parse(raw(&claim, "expires_at"))
 }
 
-fn print(node: &NodeClient, greeting: &HelloResult, expires: Option<Time>, rotated: bool) {
+/// What the hub answered, for a person.
+pub(super) fn print(node: &NodeClient, greeting: &HelloResult, rotated: bool) {
+    let expires = expiry(node, greeting);
     let response = Value::Object(greeting.payload.clone());
     let profile = response.get("capability_profile").cloned().unwrap_or_default();
     print::done(format_args!("{} is known to {}", paint(NAME, node.id()), node.hub_url()));

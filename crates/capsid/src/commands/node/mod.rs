@@ -7,6 +7,7 @@ mod fetch;
 pub mod files;
 mod heartbeat;
 mod hello;
+mod join;
 mod print;
 mod publish;
 mod redact_outbound;
@@ -20,6 +21,7 @@ mod validator;
 mod vote;
 
 pub(crate) use connection::HubConnectionArgs;
+pub(in crate::commands) use print::away;
 
 use capsid_model::Result;
 use clap::{Args, Subcommand};
@@ -29,7 +31,7 @@ use std::path::Path;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  capsid node hello --hub http://127.0.0.1:4000    register, and see where to claim the node
+  capsid node join http://127.0.0.1:4000           use this hub from now on, and see where to claim the node
   capsid node search log_error TimeoutError        look for solutions
   capsid node publish --dry-run                    see what would be sent
   capsid node tasks                                see what there is to do
@@ -41,6 +43,7 @@ pub struct NodeArgs {
 
 #[derive(Debug, Subcommand)]
 enum NodeCommand {
+    Join(join::NodeJoinArgs),
     Hello(hello::NodeHelloArgs),
     Status(status::NodeStatusArgs),
     Publish(publish::NodePublishArgs),
@@ -66,9 +69,17 @@ enum NodeCommand {
     Validator(validator::NodeValidatorArgs),
 }
 
+impl NodeArgs {
+    /// Whether what to do next is printed when it is done.
+    pub fn has_hints(&self) -> bool {
+        matches!(self.action, NodeCommand::Hello(_) | NodeCommand::Join(_) | NodeCommand::Publish(_))
+    }
+}
+
 /// Runs the command.
 pub fn run(arguments: &NodeArgs, folder: &Path) -> Result<u8> {
     match &arguments.action {
+        NodeCommand::Join(arguments) => join::run(arguments, folder),
         NodeCommand::Hello(arguments) => hello::run(arguments, folder),
         NodeCommand::Status(arguments) => status::run(arguments, folder),
         NodeCommand::Publish(arguments) => publish::run(arguments, folder),

@@ -101,7 +101,7 @@ pub(super) fn when(at: Time, now: Time) -> String {
 }
 
 /// How far away a moment is.
-pub(super) fn away(at: Time, now: Time) -> String {
+pub(in crate::commands) fn away(at: Time, now: Time) -> String {
     let ms = at.0.saturating_sub(now.0);
     if ms >= 0 { format!("in {}", span(ms)) } else { format!("{} ago", span(ms)) }
 }

@@ -42,7 +42,7 @@ pub struct NodePublishArgs {
     #[arg(long)]
     dry_run: bool,
     /// Send the capsule although it is not eligible, or was sent before.
-    #[arg(long, requires = "capsule")]
+    #[arg(long = "force", alias = "anyway", requires = "capsule")]
     anyway: bool,
     /// Send this folder along: a small project in which the command fails, and to which the patch applies. At most 64 KiB of
     /// text.
@@ -81,7 +81,7 @@ pub fn run(arguments: &NodePublishArgs, folder: &Path) -> Result<u8> {
         bundles.iter_mut().try_for_each(|bundle| add_to_bundle(bundle, &reproduction))?;
     }
     if arguments.dry_run {
-        preview(&bundles, &offers, output::is_json());
+        preview(&bundles, &offers, hub.as_deref(), output::is_json());
         return Ok(0);
     }
     send(arguments, &workspace, &arguments.hub.node(folder)?, &bundles)
@@ -101,7 +101,7 @@ fn choose(
                 Code::ChangeRefused,
                 format!("The hub has `{}` already, as `{asset}`.", inert_line(id)),
             )
-            .fix("Nothing has to be done; `--anyway` sends it again.")),
+            .fix("Nothing has to be done; `--force` sends it again.")),
             _ => Ok(vec![id.clone()]),
         };
     }
@@ -159,7 +159,7 @@ fn candidates_json(offers: &[PublishCandidate]) -> Vec<Value> {
 }
 
 /// Prints what would be sent, to the byte of its ids.
-fn preview(bundles: &[OutgoingBundle], offers: &[PublishCandidate], as_json: bool) {
+fn preview(bundles: &[OutgoingBundle], offers: &[PublishCandidate], hub: Option<&str>, as_json: bool) {
     if as_json {
         let bundles: Vec<Value> = bundles.iter().map(bundle_json).collect();
         output::document(
@@ -174,9 +174,34 @@ fn preview(bundles: &[OutgoingBundle], offers: &[PublishCandidate], as_json: boo
                 output::talk(format_args!("  {} {}", paint(WARN, "not eligible:"), inert_line(reason)));
             }
         }
-        output::document(&bundle.assets.clone().into());
+        print_summary(bundle, hub);
+        // A program that reads stdout gets the exact form, as it does with --json.
+        if !std::io::stdout().is_terminal() {
+            output::document(&bundle.assets.clone().into());
+        }
     }
-    output::talk(paint(DIM, "This is what would be sent; nothing was."));
+    output::talk(paint(DIM, "This is what would be sent; nothing was. `--json` prints it to the byte."));
+}
+
+/// What would be sent, in a few lines.
+fn print_summary(bundle: &OutgoingBundle, hub: Option<&str>) {
+    let kinds: Vec<&str> = bundle.assets.iter().map(|asset| text(asset, "type")).collect();
+    let capsule = bundle.assets.iter().find(|asset| text(asset, "type") == "Capsule");
+    let member = |name: &str| capsule.and_then(|capsule| capsule.get(name));
+    let title = ["title", "summary"].iter().find_map(|name| member(name)?.as_str()).unwrap_or_default();
+    let signals: Vec<&str> =
+        member("trigger").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+    let bytes: usize = bundle.assets.iter().map(|asset| Value::from(asset.clone()).to_string().len()).sum();
+    let rows = [
+        ("what", inert_line(cut(title, 100))),
+        ("sent as", kinds.join(", ")),
+        ("to", hub.map_or_else(|| "no hub is configured yet".to_owned(), inert_line)),
+        ("signals", inert_line(cut(&signals.join(", "), 100))),
+        ("size", format!("{bytes} bytes")),
+        ("then", "it is a candidate until another owner or the hub's runner reproduces it".to_owned()),
+    ];
+    let rows = rows.map(|(name, value)| vec![format!("  {}", paint(DIM, name)), value]);
+    output::talk(output::table(&rows).trim_end());
 }
 
 fn bundle_json(bundle: &OutgoingBundle) -> Value {
@@ -235,6 +260,10 @@ fn send(
 fn confirmed(node: &NodeClient) -> bool {
     let stdin = std::io::stdin();
     if !stdin.is_terminal() {
+        output::talk(paint(
+            DIM,
+            "note: nobody can be asked here; say `--yes`, which a later version requires",
+        ));
         return true;
     }
     output::talk(format_args!("Send this to {}? [y/N]", inert_line(node.hub_url())));
@@ -279,6 +308,10 @@ fn print_warnings(response: &Object) {
         let text = warning.get("text").or(Some(warning)).and_then(Value::as_str).unwrap_or_default();
         output::talk(format_args!("  {} {}", paint(WARN, "hub:"), inert_line(cut(text, 400))));
     }
+}
+
+fn text<'a>(asset: &'a Object, name: &str) -> &'a str {
+    asset.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
 fn print_response(bundle: &OutgoingBundle, answer: &Object) {

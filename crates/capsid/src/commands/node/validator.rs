@@ -33,7 +33,7 @@ Examples:
   capsid node validator --once                 one round; says what is needed where the hub does not ask this node yet
   capsid node validator --stake 100            put 100 credits aside, then validate until stopped
   capsid node validator --unstake              take the credits back, and be asked no more
-  capsid node validator --once --in ../app     try each change in a copy of what ../app has committed
+  capsid node validator --once --dir ../app    try each change in a copy of what ../app has committed
   capsid node validator --once --json | jq '.judged[].failure_class'")]
 pub struct NodeValidatorArgs {
     /// One round, then stop.
@@ -52,7 +52,7 @@ pub struct NodeValidatorArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: u64,
     /// Make each change in a copy of what this repository has committed, instead of an empty folder.
-    #[arg(long = "in", value_name = "DIR")]
+    #[arg(long = "dir", alias = "in", value_name = "DIR")]
     repository: Option<PathBuf>,
     #[command(flatten)]
     hub: HubConnectionArgs,

@@ -25,7 +25,7 @@ Examples:
   capsid recall                                      for what is in the logs and sessions now
   capsid recall log_error perf_bottleneck            for these signals
   capsid recall cart total wrong for an empty list   what the past tells of these words
-  capsid recall 购物车 总价 --in events,trail        the same, in the events and the sealed records alone
+  capsid recall 购物车 总价 --where events,trail     the same, in the events and the sealed records alone
   capsid recall --query 'TypeError: x is undefined'  for an error message
   npm test 2>&1 | capsid recall --log -              for what a log or a stack trace says
   capsid recall --hook claude-code                   what Claude Code is told when a session starts
@@ -50,7 +50,7 @@ pub struct RecallArgs {
     limit: Option<usize>,
 
     /// Look only in these places.
-    #[arg(long = "in", value_name = "PLACE", value_enum, value_delimiter = ',')]
+    #[arg(long = "where", alias = "in", value_name = "PLACE", value_enum, value_delimiter = ',')]
     scopes: Vec<RecallScope>,
 
     /// Answer as the start hook of claude-code, codex, cursor or cline. Another name does nothing.

@@ -34,7 +34,7 @@ pub(super) fn print(recalled: &RecallResult) {
 fn nothing(past: Option<&RecallHistory>) -> &'static str {
     match past {
         None => {
-            "Nothing that was proven here answers these signals; `--in events,memory` shows what was tried on them."
+            "Nothing that was proven here answers these signals; `--where events,memory` shows what was tried on them."
         }
         Some(past) if past.is_vague => "These words say nothing that could be looked for.",
         Some(past) if past.is_part => {

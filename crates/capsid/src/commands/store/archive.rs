@@ -28,12 +28,16 @@ enum ArchiveCommand {
     #[command(after_help = "\
 Examples:
   capsid archive export store.gepx
-  capsid archive export --force store.gepx     replace an older one")]
+  capsid archive export --replace store.gepx   replace an older one")]
     Export {
         /// The archive, such as store.gepx.
-        file: PathBuf,
+        #[arg(required_unless_present = "out")]
+        file: Option<PathBuf>,
+        /// The archive to write.
+        #[arg(long, value_name = "PATH", conflicts_with = "file")]
+        out: Option<PathBuf>,
         /// Replace the file if it exists.
-        #[arg(long)]
+        #[arg(long = "replace", alias = "force")]
         force: bool,
     },
     /// Take in what an archive holds. Everything is verified first, and nothing local is replaced.
@@ -45,7 +49,7 @@ Examples:
 Examples:
   capsid archive import store.gepx
   capsid archive import --trust store.gepx             your own archive, moved from another machine
-  capsid archive import --trust --memory store.gepx    with what your engine remembered there")]
+  capsid archive import --trust --with-memory store.gepx    with what your engine remembered there")]
     Import {
         /// The archive.
         file: PathBuf,
@@ -53,7 +57,7 @@ Examples:
         #[arg(long)]
         trust: bool,
         /// Add its memory graph too.
-        #[arg(long, requires = "trust")]
+        #[arg(long = "with-memory", alias = "memory", requires = "trust")]
         memory: bool,
     },
 }
@@ -61,7 +65,9 @@ Examples:
 /// Runs the command.
 pub fn run(arguments: &ArchiveArgs, folder: &Path) -> Result<u8> {
     match &arguments.action {
-        ArchiveCommand::Export { file, force } => export(folder, file, *force, output::is_json()),
+        ArchiveCommand::Export { file, out, force } => {
+            export(folder, output::named_path(file.as_deref(), out.as_deref())?, *force, output::is_json())
+        }
         ArchiveCommand::Import { file, trust, memory } => import(folder, file, *trust, *memory),
     }
 }

@@ -1,11 +1,13 @@
 //! `capsid capsules`: the solutions in the store.
 
 use super::listing::{ShowArgs, TimeSpanArgs};
+use super::record_id::complete_id;
 use crate::commands::workspace;
 use crate::output::{self, BAD, DIM, GOOD, NAME, paint};
 use capsid_engine::exchange::eligibility::Eligibility;
 use capsid_engine::exchange::outgoing::offers;
 use capsid_engine::store::AssetStore;
+use capsid_engine::store::collection::Collection;
 use capsid_engine::workspace::Workspace;
 use capsid_model::asset;
 use capsid_model::capsule::Capsule;
@@ -92,7 +94,12 @@ pub fn run(arguments: &CapsulesArgs, folder: &Path) -> Result<u8> {
     }
 }
 
-fn find(store: &AssetStore, id: &str) -> Result<Option<Object>> {
+fn find(store: &AssetStore, given: &str) -> Result<Option<Object>> {
+    let ids = |list: &Collection| -> Result<Vec<String>> {
+        let documents = list.documents()?;
+        Ok(documents.iter().filter_map(|one| Some(one.get("id")?.as_str()?.to_owned())).collect())
+    };
+    let id = &complete_id(given, &[ids(&store.failed)?, ids(&store.capsules)?].concat())?;
     match store.capsules.find(id)? {
         Some(capsule) => Ok(Some(capsule)),
         None => store.failed.find(id),

@@ -1,10 +1,12 @@
 //! What the commands that list records have in common.
 
+use super::record_id;
 use crate::output;
 use capsid_engine::view::stats::OutcomeTally;
 use capsid_model::text::inert_line;
 use capsid_model::{Code, Object, Problem, Result, Time, Value, json};
 use clap::Args;
+use clap_complete::ArgValueCandidates;
 
 /// What a gene or a cycle can be for.
 pub(crate) const INTENTS: [&str; 4] = ["repair", "optimize", "innovate", "explore"];
@@ -12,7 +14,8 @@ pub(crate) const INTENTS: [&str; 4] = ["repair", "optimize", "innovate", "explor
 /// Which record to show.
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
-    /// Its id.
+    /// Its id. Of a capsule or an event the first 8 digits are enough, and `last` is the newest.
+    #[arg(add = ArgValueCandidates::new(record_id::list_candidates))]
     pub id: String,
 }
 

@@ -7,3 +7,4 @@ pub(crate) mod documents;
 pub mod events;
 pub mod genes;
 pub(crate) mod listing;
+pub(crate) mod record_id;

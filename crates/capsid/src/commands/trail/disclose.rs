@@ -63,7 +63,7 @@ fn holds(chain: &ChainSource) -> Result<()> {
 
 fn record(arguments: &TrailDiscloseArgs, chain: &ChainSource) -> Result<StoredRecord> {
     chain.records_from(arguments.seq)?.next().transpose()?.ok_or_else(|| {
-        Problem::new(Code::NotFound, format!("There is no capsule at sequence {}.", arguments.seq))
+        Problem::new(Code::NotFound, format!("There is no record at sequence {}.", arguments.seq))
             .fix("`capsid trail inspect` lists the records of a chain.")
     })
 }

@@ -34,7 +34,7 @@ Examples:
   capsid trail verify --signatures bundle                 what the receiver does")]
 pub(super) struct TrailExportArgs {
     /// The folder. Other files in it stay.
-    #[arg(long, value_name = "DIR", required_unless_present_any = ["html", "otlp"])]
+    #[arg(long, value_name = "PATH", required_unless_present_any = ["html", "otlp"])]
     out: Option<PathBuf>,
     /// One page with the Explorer and the chains in it, which works from disk. Loads nothing from anywhere.
     #[arg(long, value_name = "FILE")]
@@ -125,7 +125,7 @@ fn print_written(arguments: &TrailExportArgs, written: &WrittenBundle, own: Opti
         for target in folder.chain(arguments.html.iter().map(|path| display(path, ""))) {
             let word = paint(GOOD, "exported");
             let WrittenBundle { chains, records, .. } = written;
-            output::line(format_args!("{word} {chains} chain(s), {records} capsule(s) -> {target}"));
+            output::line(format_args!("{word} {chains} chain(s), {records} record(s) -> {target}"));
         }
         let begin: String = hex.chars().take(16).collect();
         output::line(format_args!("public_key={begin}... fingerprint={}", paint(NAME, fingerprint)));

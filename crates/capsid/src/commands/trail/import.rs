@@ -260,17 +260,17 @@ impl ImportRun<'_> {
         let place = if is_foreign { " -> imported/" } else { "" };
         match &done.outcome {
             Ok(imported) if self.arguments.dry_run && imported.added > 0 => {
-                output::line(format_args!("would import {name}: {} capsules{place}", imported.added));
+                output::line(format_args!("would import {name}: {} records{place}", imported.added));
             }
             Ok(ImportedRecords { added: 0, known }) => {
                 output::line(format_args!(
-                    "{} {name}: {known} capsules",
+                    "{} {name}: {known} records",
                     paint(DIM, "skip (already imported)")
                 ));
             }
             Ok(imported) => {
                 let word = paint(GOOD, "imported");
-                output::line(format_args!("{word} {name}: {} capsules{place}", imported.added));
+                output::line(format_args!("{word} {name}: {} records{place}", imported.added));
             }
             Err(problem) => {
                 let label = inert_line(&done.label);

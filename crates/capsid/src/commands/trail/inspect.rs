@@ -122,7 +122,7 @@ fn one(chain: &ChainSource, seq: u64, as_json: bool) -> Result<u8> {
         }
         return Ok(0);
     }
-    output::talk(format_args!("no capsule at sequence {seq}"));
+    output::talk(format_args!("no record at sequence {seq}"));
     Ok(1)
 }
 

@@ -74,9 +74,9 @@ pub(super) fn run(arguments: &TrailListArgs, home: &TrailHome, folder: &Path) ->
             tool = Some(&listed.tool);
         }
         let count = match &listed.content {
-            Ok(ChainSize { count, pending: 0, .. }) => format!("{count:>4} capsules"),
+            Ok(ChainSize { count, pending: 0, .. }) => format!("{count:>4} records"),
             Ok(ChainSize { count, pending, .. }) => {
-                format!("{count:>4} capsules, {} not signed yet", paint(WARN, pending))
+                format!("{count:>4} records, {} not signed yet", paint(WARN, pending))
             }
             Err(problem) => inert_line(&problem.message),
         };

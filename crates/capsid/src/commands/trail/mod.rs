@@ -25,7 +25,7 @@ mod verify_meta;
 pub(super) use explore::TrailViewer;
 pub(super) use hook::stdin as hook_payload;
 pub(super) use install::{home_words, install_paths, program as own_path};
-pub(super) use seal::session_paths;
+pub(super) use seal::{cline_folders, session_paths};
 
 use capsid_model::{Code, Problem, Result};
 use capsid_seal::TrailHome;
@@ -75,6 +75,13 @@ enum TrailCommand {
     Canonical(canonical::TrailCanonicalArgs),
     Disclose(disclose::TrailDiscloseArgs),
     Signer(signer::SignerArgs),
+}
+
+impl TrailArgs {
+    /// Whether what to do next is printed when it is done.
+    pub fn has_hints(&self) -> bool {
+        matches!(self.action, TrailCommand::Seal(_) | TrailCommand::Verify(_))
+    }
 }
 
 /// Whether a command line calls the hook, as a tool would.

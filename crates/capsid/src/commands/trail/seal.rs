@@ -2,6 +2,7 @@
 
 use super::install::{install_paths, tool, tools};
 use crate::commands::{home_folder, key, variable};
+use crate::output::progress::ProgressLine;
 use crate::output::{self, BAD, DIM, GOOD, NAME, WARN, paint};
 use capsid_model::text::inert_line;
 use capsid_model::{Code, Problem, Result, SystemClock, Time, Value, json};
@@ -12,7 +13,6 @@ use capsid_transcript::session_paths::{OsFamily, SessionPaths, find, find_all, s
 use capsid_transcript::{ReadReport, Tool, TranscriptSource};
 use clap::Args;
 use std::collections::BTreeMap;
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -96,6 +96,12 @@ pub(in crate::commands) fn session_paths() -> Result<SessionPaths> {
     Ok(SessionPaths::new(OsFamily::this(), &home_folder()?, &variable))
 }
 
+/// Where Cline may keep its data, best place last.
+pub(in crate::commands) fn cline_folders() -> Result<Vec<PathBuf>> {
+    let tasks = session_paths()?.cline_tasks;
+    Ok(tasks.iter().filter_map(|tasks| tasks.parent().map(Path::to_path_buf)).collect())
+}
+
 fn sources(arguments: &TrailSealArgs) -> Result<Vec<TranscriptSource>> {
     let wanted = arguments.tool.as_deref().map(tool).transpose()?;
     if arguments.all {
@@ -159,8 +165,9 @@ fn all(
 ) -> Result<u8> {
     let mut entries: Vec<Value> = Vec::new();
     let (mut appended, mut failed) = (0, 0);
+    let mut progress = ProgressLine::new("sealing");
     for (index, source) in sources.iter().enumerate() {
-        progress(index, sources.len(), source);
+        progress.update("sessions", index as u64, sources.len() as u64);
         match seal(session_sealer, source, arguments.finalize) {
             Ok((sealed, finished)) => {
                 appended += sealed.appended;
@@ -168,13 +175,13 @@ fn all(
                 if output::is_json() {
                     entries.push(entry(source, &sealed, finished.as_ref()));
                 } else {
-                    clear_progress();
+                    progress.clear();
                     print_sealed(source, &sealed, finished.as_ref());
                 }
             }
             Err(problem) => {
                 failed += 1;
-                clear_progress();
+                progress.clear();
                 if output::is_json() {
                     entries.push(json!({"tool": source.tool.name(), "session": source.session, "error": {"code": problem.code.as_str(), "message": problem.message}}));
                 }
@@ -182,28 +189,13 @@ fn all(
             }
         }
     }
-    clear_progress();
+    drop(progress);
     if output::is_json() {
         output::document(&json!({"sessions": entries, "appended": appended, "failed": failed}));
     } else {
-        output::talk(format_args!(
-            "{} session(s), {appended} new capsule(s), {failed} failed",
-            sources.len()
-        ));
+        output::talk(format_args!("{} session(s), {appended} new record(s), {failed} failed", sources.len()));
     }
     Ok(u8::from(failed > 0))
-}
-
-fn progress(index: usize, count: usize, source: &TranscriptSource) {
-    if std::io::stderr().is_terminal() {
-        eprint!("\r\x1b[2K[{}/{count}] {} {}", index + 1, source.tool.name(), inert_line(&source.session));
-    }
-}
-
-fn clear_progress() {
-    if std::io::stderr().is_terminal() {
-        eprint!("\r\x1b[2K");
-    }
 }
 
 fn print_sealed(source: &TranscriptSource, sealed: &SealOutcome, finished: Option<&FinishOutcome>) {
@@ -219,7 +211,7 @@ fn describe_sealed(source: &TranscriptSource, sealed: &SealOutcome) -> String {
         n => paint(GOOD, format_args!("+{n}")),
     };
     let session = inert_line(&source.session);
-    format!("{}/{session}: {new}, {} capsules (head {head})", paint(NAME, source.tool.name()), sealed.total)
+    format!("{}/{session}: {new}, {} records (head {head})", paint(NAME, source.tool.name()), sealed.total)
 }
 
 fn describe_finish(finished: &FinishOutcome) -> String {

@@ -186,7 +186,7 @@ fn print_checkpoint(only: &JudgedChain<'_>) {
         matches!(only.chain.source.kind, SourceKind::Database | SourceKind::Documents | SourceKind::Json);
     let last = only.records.length.checked_sub(1).zip(only.records.head.as_deref());
     if let Some((sequence, hash)) = last.filter(|_| is_alone && only.is_good() && only.chain.name != META) {
-        output::talk(format_args!("{} --since {sequence}:{hash}", paint(DIM, "next time:")));
+        output::talk(format_args!("{} --after-record {sequence}:{hash}", paint(DIM, "next time:")));
     }
 }
 

@@ -32,7 +32,7 @@ Examples:
   capsid trail verify 5f0c1b9e                          one session of the home
   capsid trail verify bundle/ --require pinned          a bundle, by a key that you pinned
   capsid trail verify chain.db --pubkey 0edc0349...     only this key counts
-  capsid trail verify chain.db --since 1204:9f86d081... only what came after a record verified before
+  capsid trail verify chain.db --after-record 1204:9f86d081... only what came after a record verified before
   capsid trail verify --meta-head 127:91a8057c...       compare with the head of the meta-chain you noted elsewhere
 
 Marks: [OK] valid, [UNVERIFIED] nothing is wrong but something is not proven, [INCOMPLETE] something is missing,
@@ -60,7 +60,7 @@ pub(super) struct TrailVerifyArgs {
     #[arg(long)]
     batch: bool,
     /// Begin after a record that was verified before: its sequence and hash, as a verification prints them.
-    #[arg(long, value_name = "SEQ:HASH", value_parser = checkpoint)]
+    #[arg(long = "after-record", alias = "since", value_name = "SEQ:HASH", value_parser = checkpoint)]
     since: Option<VerifiedCheckpoint>,
     /// Compare with the meta-chain's length and head as they were noted elsewhere; `verify-meta` prints them.
     #[arg(long, value_name = "LENGTH:HASH", value_parser = meta_head, conflicts_with = "since")]
@@ -198,6 +198,6 @@ fn one_chain_only(arguments: &TrailVerifyArgs, target: &VerdictTarget) -> Result
 }
 
 fn several_chains() -> Problem {
-    Problem::new(Code::UsageError, "--since speaks of one chain, and more were named.")
+    Problem::new(Code::UsageError, "--after-record speaks of one chain, and more were named.")
         .fix("Name the one chain database that it is about, or PATH#TENANT in one of many.")
 }

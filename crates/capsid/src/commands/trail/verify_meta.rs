@@ -75,7 +75,7 @@ fn print(report: &MetaReport) {
     let short = head.as_ref().map_or("genesis", |head| &head.hash[..16]);
     let compared = report.conversations.iter().filter(|one| one.recorded.is_some()).count();
     output::line(format_args!(
-        "{mark} meta-chain: {length} capsules, {compared} conversations checked (head {short})"
+        "{mark} meta-chain: {length} records, {compared} conversations checked (head {short})"
     ));
     if let Some(failure) = report.chain.as_ref().and_then(|chain| chain.failure.as_ref()) {
         let at = report.chain.as_ref().and_then(|chain| chain.broken_at).unwrap_or_default();
@@ -120,9 +120,9 @@ fn describe_conversation(conversation: &CheckedConversation) -> String {
     match (&conversation.recorded, &conversation.detail) {
         (_, Some(detail)) => line += &format!(" ({})", inert_line(detail)),
         (Some((count, _)), None) if conversation.present != *count => {
-            line += &format!(" ({count} capsules recorded, {} there)", conversation.present);
+            line += &format!(" ({count} records noted, {} there)", conversation.present);
         }
-        _ => line += &format!(" ({} capsules)", conversation.present),
+        _ => line += &format!(" ({} records)", conversation.present),
     }
     line
 }

@@ -22,19 +22,23 @@ use clap::Args;
 Examples:
   capsid hub admin ledger
   capsid hub admin ledger node_e5f6a7b8c9d0e1f2
-  capsid hub admin ledger ann@example.org --csv > ann.csv
+  capsid hub admin ledger ann@example.org --format csv > ann.csv
   capsid hub admin ledger hold:bounty:bounty_1767225600000_a1b2c3 --json")]
 pub struct LedgerArgs {
     /// A node, an account's e-mail address, `hub`, `mint`, or an account as the ledger names it.
     #[arg(value_name = "ACCOUNT")]
     account: Option<String>,
 
-    /// At most so many, the newest first: 100 where nothing is said, all of them with `--csv`.
-    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    /// At most so many, the newest first: 100 where nothing is said, all of them with `--format csv`.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     limit: Option<u32>,
 
     /// Every movement as a table for spreadsheets.
-    #[arg(long, requires = "account", conflicts_with = "json")]
+    #[arg(long, value_name = "FORMAT", value_parser = ["csv"], requires = "account", conflicts_with = "json")]
+    format: Option<String>,
+
+    /// The old name of `--format csv`.
+    #[arg(long, hide = true, requires = "account", conflicts_with = "json")]
     csv: bool,
 }
 
@@ -73,7 +77,7 @@ pub fn ledger(store: &Store, asked: &LedgerArgs, as_json: bool) -> Result<u8> {
     let limit = asked.limit.unwrap_or(DEFAULT);
     let Some(named) = &asked.account else { return overview(store, limit, as_json) };
     let named = named.trim().to_owned();
-    if asked.csv {
+    if asked.csv || asked.format.is_some() {
         let account = store.read_now(move |tx| account_of(tx, &named))?;
         return csv(store, &account, asked.limit);
     }

@@ -17,14 +17,14 @@ use clap::Args;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  capsid hub admin webhooks --state dead
+  capsid hub admin webhooks --status dead
   capsid hub admin webhooks --node node_e5f6a7b8c9d0e1f2
   capsid hub admin webhooks --endpoints
   capsid hub admin webhooks --replay evt_42
   capsid hub admin webhooks --disable node_e5f6a7b8c9d0e1f2 --reason 'it answers with spam'")]
 pub struct AdminWebhooksArgs {
     /// Only calls in this state: queued, delivering, retrying, delivered or dead.
-    #[arg(long, value_name = "STATE")]
+    #[arg(long = "status", alias = "state", value_name = "STATUS")]
     state: Option<String>,
 
     /// Only calls to this node.
@@ -36,7 +36,7 @@ pub struct AdminWebhooksArgs {
     endpoints: bool,
 
     /// At most so many.
-    #[arg(long, value_name = "NUMBER", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     limit: u32,
 
     /// Make this call again.

@@ -35,7 +35,7 @@ pub struct AdminBountiesArgs {
     status: Option<BountyStatus>,
 
     /// At most so many.
-    #[arg(long, value_name = "NUMBER", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     limit: u32,
 
     /// Pay for what was handed in.
@@ -66,7 +66,7 @@ pub struct AdminTasksArgs {
     status: Option<TaskStatus>,
 
     /// At most so many.
-    #[arg(long, value_name = "NUMBER", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     limit: u32,
 }
 

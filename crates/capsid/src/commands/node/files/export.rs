@@ -30,13 +30,16 @@ pub struct NodeExportArgs {
     #[arg(long)]
     protocol: bool,
     /// One asset a line; this is the default.
-    #[arg(long, conflicts_with_all = ["bundles", "protocol"])]
+    #[arg(long, value_name = "FORMAT", value_parser = ["jsonl"], conflicts_with_all = ["bundles", "protocol"])]
+    format: Option<String>,
+    /// The old name of `--format jsonl`.
+    #[arg(long, hide = true, conflicts_with_all = ["bundles", "protocol"])]
     jsonl: bool,
     /// Events as well.
     #[arg(long)]
     include_events: bool,
     /// The file to write instead of printing; one that is there is replaced.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "PATH")]
     out: Option<PathBuf>,
     /// Put the messages into the outbox too, for whoever carries files.
     #[arg(long)]

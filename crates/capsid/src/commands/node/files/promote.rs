@@ -1,12 +1,14 @@
 //! `capsid node promote`: a staged asset becomes one of ours.
 
+use crate::commands::store::record_id::complete_id;
 use crate::commands::workspace;
 use crate::output::{self, DIM, GOOD, NAME, paint};
 use capsid_engine::exchange::consent::CommandConsent;
 use capsid_engine::exchange::promote::{PromoteOutcome, PromoteRequest, commands_to_confirm, promote};
+use capsid_engine::exchange::stage::staged;
 use capsid_engine::workspace::Workspace;
 use capsid_model::text::{cut, inert_line};
-use capsid_model::{Code, Problem, Result, Value, json};
+use capsid_model::{Code, Object, Problem, Result, Value, json};
 use clap::Args;
 use std::io::{BufRead, IsTerminal};
 use std::path::Path;
@@ -31,7 +33,8 @@ Examples:
   capsid node promote --validated capsule_1770477654236       you looked at it yourself
   capsid node promote --yes gene_retry_with_backoff           you know its commands")]
 pub struct NodePromoteArgs {
-    /// The id of the staged asset, as `capsid node ingest` and `capsid node fetch` print it.
+    /// The id of the staged asset, as `capsid node ingest` and `capsid node fetch` print it: the first 8 digits, or `last`, are
+    /// enough.
     id: String,
     /// You validated it yourself: nothing is run.
     #[arg(long)]
@@ -45,10 +48,11 @@ pub struct NodePromoteArgs {
 pub fn run(arguments: &NodePromoteArgs, folder: &Path) -> Result<u8> {
     let workspace = workspace(folder)?;
     let consent = if arguments.yes { CommandConsent::All } else { CommandConsent::Known };
-    let mut request = PromoteRequest { id: arguments.id.clone(), validated: arguments.validated, consent };
+    let id = complete(&workspace, &arguments.id)?;
+    let mut request = PromoteRequest { id: id.clone(), validated: arguments.validated, consent };
     let promoted = match promote(&workspace, &request) {
         Err(problem) if problem.code == Code::ConfirmationRequired => {
-            request.consent = ask_consent(&workspace, &arguments.id, problem)?;
+            request.consent = ask_consent(&workspace, &id, problem)?;
             promote(&workspace, &request)?
         }
         ended => ended?,
@@ -61,6 +65,16 @@ pub fn run(arguments: &NodePromoteArgs, folder: &Path) -> Result<u8> {
     }
     print_promoted(&promoted);
     Ok(0)
+}
+
+/// The whole id of the staged asset that was meant.
+fn complete(workspace: &Workspace, given: &str) -> Result<String> {
+    let mut assets = staged(workspace)?;
+    assets.reverse();
+    let member = |asset: &Object, name: &str| asset.get(name).and_then(Value::as_str).map(str::to_owned);
+    let ids: Vec<String> =
+        assets.iter().flat_map(|asset| [member(asset, "id"), member(asset, "asset_id")]).flatten().collect();
+    complete_id(given, &ids)
 }
 
 /// Shows the commands and asks. Where nobody can answer, the problem stands.

@@ -18,7 +18,7 @@ use std::path::Path;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  capsid node ask 'Why does the pool run dry under load?' --signals TimeoutError,ECONNREFUSED
+  capsid node ask 'Why does the pool run dry under load?' --signal TimeoutError,ECONNREFUSED
   capsid node ask 'How do I pin a transitive dependency?' --amount 10
   capsid node bounty my                         what became of it")]
 pub struct NodeAskArgs {
@@ -28,8 +28,8 @@ pub struct NodeAskArgs {
     /// Credits for whoever answers.
     #[arg(long, value_name = "N", default_value_t = 0.0, value_parser = credits_from_zero)]
     amount: f64,
-    /// What it is about, with commas between.
-    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    /// What it is about, with commas between; may be given more than once.
+    #[arg(long = "signal", alias = "signals", value_name = "SIGNAL", value_delimiter = ',')]
     signals: Vec<String>,
     /// More about it.
     #[arg(long, value_name = "TEXT")]
@@ -70,7 +70,7 @@ pub fn run(arguments: &NodeAskArgs, folder: &Path) -> Result<u8> {
     let before = balance.before(arguments.amount);
     let answer = node.post("/a2a/ask", &body)?;
     if arguments.amount > 0.0 {
-        balance.after(before, number(&answer, "remaining_balance"));
+        balance.after(arguments.amount, before, number(&answer, "remaining_balance"));
     }
     if output::is_json() {
         output::document(&answer);

@@ -21,7 +21,7 @@ use std::path::Path;
 #[command(after_help = "\
 Examples:
   capsid node bounty list --status open                  what is offered
-  CAPSID_TOKEN=... capsid node bounty create 'Requests time out under load' --amount 12.5 --signals TimeoutError
+  CAPSID_TOKEN=... capsid node bounty create 'Requests time out under load' --amount 12.5 --signal TimeoutError
   capsid node bounty show bounty_1a2b                    one of them, with what was handed in
   CAPSID_TOKEN=... capsid node bounty accept bounty_1a2b take what was handed in, and pay")]
 pub struct NodeBountyArgs {
@@ -43,7 +43,7 @@ enum NodeBountyCommand {
     /// Offer a bounty: the account's credits are held in escrow until it is paid or refunded.
     #[command(after_help = "\
 Examples:
-  CAPSID_TOKEN=... capsid node bounty create 'Requests time out' --amount 12.5 --signals TimeoutError
+  CAPSID_TOKEN=... capsid node bounty create 'Requests time out' --amount 12.5 --signal TimeoutError
   CAPSID_TOKEN=... capsid node bounty create 'Crash at start' --body 'Only on ARM' --days 3 --reference crash-1")]
     Create(CreateBountyArgs),
     /// List bounties, the newest first.
@@ -109,8 +109,8 @@ struct CreateBountyArgs {
     /// What is to be done.
     #[arg(long, value_name = "TEXT")]
     body: Option<String>,
-    /// What it is about, with commas between.
-    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    /// What it is about, with commas between; may be given more than once.
+    #[arg(long = "signal", alias = "signals", value_name = "SIGNAL", value_delimiter = ',')]
     signals: Vec<String>,
     /// The reputation that it takes: 0 to 100.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=100))]
@@ -219,7 +219,7 @@ fn create(offer: &CreateBountyArgs, node: &NodeClient, token: &str) -> Result<Va
     let before = balance.before(offer.amount);
     let answer = node.post_as("/bounty/create", &body, Some(token))?;
     if offer.amount > 0.0 {
-        balance.after(before, number(&answer, "remaining_balance"));
+        balance.after(offer.amount, before, number(&answer, "remaining_balance"));
     }
     Ok(answer)
 }

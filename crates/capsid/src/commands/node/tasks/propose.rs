@@ -23,7 +23,7 @@ const TITLE: usize = 300;
 /// merges the results. Everything is checked before anything is sent.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The first --weight is that of the first --part, the second of the second, and so on; the same for --signals and --body,
+The first --weight is that of the first --part, the second of the second, and so on; the same for --signal and --body,
 of which there are as many as parts, or none. A file holds a list of objects with title, weight, signals and body.
 
 Examples:
@@ -41,7 +41,7 @@ pub struct NodeProposeArgs {
     #[arg(long = "weight", value_name = "W", conflicts_with = "file")]
     weights: Vec<f64>,
     /// What a part is about, with commas between.
-    #[arg(long, value_name = "A,B", conflicts_with = "file")]
+    #[arg(long = "signal", alias = "signals", value_name = "SIGNAL", conflicts_with = "file")]
     signals: Vec<String>,
     /// What is to be done in a part.
     #[arg(long = "body", value_name = "TEXT", conflicts_with = "file")]
@@ -92,7 +92,7 @@ fn from_options(arguments: &NodeProposeArgs) -> Result<Vec<Value>> {
         let what = format!("There are {count} parts and {} weights.", arguments.weights.len());
         return Err(wrong(what, "Give one --weight for each --part, in the same order."));
     }
-    for (name, listed) in [("--signals", arguments.signals.len()), ("--body", arguments.bodies.len())] {
+    for (name, listed) in [("--signal", arguments.signals.len()), ("--body", arguments.bodies.len())] {
         if listed != 0 && listed != count {
             let what = format!("There are {count} parts, and {name} was given {listed} times.");
             return Err(wrong(what, "Give it once for each part, in the same order, or not at all."));

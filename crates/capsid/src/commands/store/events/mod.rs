@@ -4,6 +4,7 @@ pub(crate) mod proof;
 pub(crate) mod web;
 
 use super::listing::{INTENTS, ShowArgs, TALLY_HEAD, TimeSpanArgs, not_found, tally_cells, tally_json};
+use super::record_id::complete_id;
 use crate::commands::{viewer, workspace};
 use crate::output::{self, BAD, DIM, GOOD, HEAD, NAME, WARN, paint};
 use capsid_engine::store::events::EventLog;
@@ -124,7 +125,7 @@ struct EventsFilterArgs {
     #[arg(long)]
     platform: Option<String>,
     /// Only events with a signal that contains this.
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long = "matching", alias = "signal", value_name = "TEXT")]
     signal: Option<String>,
     #[command(flatten)]
     span: TimeSpanArgs,
@@ -170,14 +171,27 @@ pub fn run(arguments: &EventsArgs, folder: &Path) -> Result<u8> {
     workspace.require_store()?;
     let log = &workspace.store.events;
     match &arguments.action {
-        Some(EventsCommand::Show(show)) => show.print(log.find(&show.id)?, "event", LISTER),
+        Some(EventsCommand::Show(show)) => show.print(log.find(&complete(log, &show.id)?)?, "event", LISTER),
         Some(EventsCommand::Stats { filter }) => stats(log, &filter.read(), output::is_json()),
-        Some(EventsCommand::Trace { id }) => trace(&workspace, id, output::is_json()),
+        Some(EventsCommand::Trace { id }) => trace(&workspace, &complete(log, id)?, output::is_json()),
         Some(EventsCommand::Verify) => proof::verify(&workspace, output::is_json()),
         Some(EventsCommand::Seal { accept }) => proof::seal_now(&workspace, *accept, output::is_json()),
         Some(EventsCommand::List(list)) => print_list(log, list),
         None => print_list(log, &arguments.list),
     }
+}
+
+/// The whole id of the event that was meant.
+fn complete(log: &EventLog, given: &str) -> Result<String> {
+    if log.find(given)?.is_some() {
+        return Ok(given.to_owned());
+    }
+    let mut ids = Vec::new();
+    log.each(|event, _| {
+        ids.push(event.id);
+        ControlFlow::Continue(())
+    })?;
+    complete_id(given, &ids)
 }
 
 /// The newest events that match, oldest first, with their documents.
@@ -212,10 +226,10 @@ fn print_list(log: &EventLog, list: &ListEventsArgs) -> Result<u8> {
         output::talk("No event matches.");
     } else if list.tree {
         let events: Vec<EvolutionEvent> = matches.into_iter().map(|(event, _)| event).collect();
-        tree::draw(&events, &label).into_iter().for_each(output::line);
+        tree::draw(&events, &label).iter().for_each(|line| output::line(output::fit_terminal(line)));
     } else {
         let rows: Vec<_> = matches.iter().map(|(event, document)| row(event, document)).collect();
-        output::print(&output::table(&rows));
+        output::print(&output::fit_terminal(&output::table(&rows)));
     }
     Ok(0)
 }

@@ -1,11 +1,14 @@
 //! How things are printed: data on stdout, talk on stderr, colour on a terminal only.
 
+pub mod progress;
+
 use anstyle::{AnsiColor, Style};
 use capsid_model::text::{inert, is_invisible};
-use capsid_model::{Problem, Value, json};
+use capsid_model::{Code, Problem, Result, Value, json};
 use clap::ValueEnum;
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -141,6 +144,30 @@ pub fn talk(text: impl Display) {
     let _ = writeln!(anstream::stderr().lock(), "{text}");
 }
 
+/// The path of an output file, which is given by its place or by `--out`.
+pub fn named_path<'a>(file: Option<&'a Path>, out: Option<&'a Path>) -> Result<&'a Path> {
+    file.or(out).ok_or_else(|| {
+        Problem::new(Code::UsageError, "No file to write was named.").fix("Name it, or give `--out PATH`.")
+    })
+}
+
+/// Asks the person at the terminal a question. `what` is what needs the answer: where nobody can be asked, it is refused.
+pub fn confirm(question: &str, what: &str) -> Result<bool> {
+    let stdin = std::io::stdin();
+    if !stdin.is_terminal() {
+        return Err(Problem::new(
+            Code::UsageError,
+            format!("{what} needs an answer, and nobody can be asked here."),
+        )
+        .fix("Add `--yes` if it is meant."));
+    }
+    talk(format_args!("{question} [y/N]"));
+    let mut answer = String::new();
+    std::io::BufRead::read_line(&mut stdin.lock(), &mut answer)
+        .map_err(|error| Problem::new(Code::IoError, format!("The answer could not be read: {error}.")))?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
 /// Prints a problem and gives its exit status.
 pub fn problem(problem: &Problem) -> ExitCode {
     if is_json() {
@@ -198,6 +225,38 @@ pub fn table(rows: &[Vec<String>]) -> String {
     out
 }
 
+/// Lines that are no longer than the terminal is wide; as they are where there is none.
+pub fn fit_terminal(text: &str) -> String {
+    let size = if std::io::stdout().is_terminal() { terminal_size::terminal_size() } else { None };
+    match size {
+        Some((columns, _)) => {
+            text.split_inclusive('\n').map(|line| fit_line(line, usize::from(columns.0))).collect()
+        }
+        None => text.to_owned(),
+    }
+}
+
+/// Cuts a line to so many columns. Styles take none, and end with the line.
+fn fit_line(line: &str, columns: usize) -> String {
+    let (text, end) = line.strip_suffix('\n').map_or((line, ""), |text| (text, "\n"));
+    if width(text) <= columns {
+        return line.to_owned();
+    }
+    let (mut out, mut used, mut in_style) = (String::new(), 1, false);
+    for c in text.chars() {
+        if c == '\x1b' || in_style {
+            in_style = c != 'm';
+        } else {
+            used += if is_wide(c) { 2 } else { 1 };
+            if used > columns {
+                break;
+            }
+        }
+        out.push(c);
+    }
+    format!("{out}…\x1b[0m{end}")
+}
+
 /// The columns a text takes on a terminal: styles take none, wide characters two.
 fn width(text: &str) -> usize {
     let plain = anstream::adapter::strip_str(text).to_string();
@@ -207,4 +266,19 @@ fn width(text: &str) -> usize {
 fn is_wide(c: char) -> bool {
     matches!(u32::from(c), 0x1100..=0x115f | 0x2e80..=0xa4cf | 0xac00..=0xd7a3 | 0xf900..=0xfaff
         | 0xfe30..=0xfe6f | 0xff00..=0xff60 | 0xffe0..=0xffe6 | 0x1f300..=0x1faff | 0x20000..=0x3fffd)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_line_is_cut_to_the_columns_there_are() {
+        assert_eq!(fit_line("short\n", 5), "short\n");
+        assert_eq!(fit_line("a longer line\n", 8), "a longe…\x1b[0m\n");
+        let styled = format!("{} after", paint(NAME, "name"));
+        assert_eq!(fit_line(&styled, 10), styled);
+        assert_eq!(width(&fit_line(&styled, 6)), 6);
+        assert_eq!(width(&fit_line("購物車總價", 6)), 5, "half a wide character is none");
+    }
 }
