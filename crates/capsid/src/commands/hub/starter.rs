@@ -1,7 +1,7 @@
 //! `capsid hub load starter`: the starter pack, published and then tested on this machine.
 
 use super::HubLocation;
-use super::progress::ProgressLine;
+use crate::output::progress::ProgressLine;
 use crate::output::{self, BAD, DIM, GOOD, NAME, WARN, paint};
 use capsid_engine::exchange::bundle_runs::read_version;
 use capsid_engine::exchange::pack_run::PackRun;
