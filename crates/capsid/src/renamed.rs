@@ -37,9 +37,10 @@ pub const RENAMED: [RenamedOption; 17] = [
     renamed("node validator", "in", "dir"),
 ];
 
-/// Reports the old names in a command line that the parser accepted.
+/// Reports the old names in a command line that the parser accepted. A hub's log is on stderr too, where programs read it,
+/// so nothing is said there.
 pub fn print_notes(command: &str, words: &[OsString]) {
-    for option in find_renamed(command, words) {
+    for option in find_renamed(command, words).into_iter().filter(|option| option.new != "log-format") {
         output::talk(paint(DIM, format_args!("note: --{} is called --{} now", option.old, option.new)));
     }
 }

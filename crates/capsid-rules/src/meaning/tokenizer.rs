@@ -134,7 +134,7 @@ fn pair(one: &TextToken, next: &TextToken) -> Option<(String, f64)> {
     let says_nothing = stop_words::is_stop_character(&one.key)
         || stop_words::is_stop_character(&next.key)
         || stop_words::is_stop_pair(&both);
-    (!says_nothing).then(|| (both, PAIR * one.force))
+    (!says_nothing).then_some((both, PAIR * one.force))
 }
 
 /// A text of bounded length in its plainest characters.

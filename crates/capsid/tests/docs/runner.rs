@@ -21,6 +21,7 @@ trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT
 serve() {
   local last=$1
   shift
+  : >"$HOME/.served"
   "$@" >"$HOME/.served" 2>&1 &
   for _ in $(seq 300); do
     grep -q "$last" "$HOME/.served" && cat "$HOME/.served" && return 0

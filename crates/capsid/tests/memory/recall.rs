@@ -95,9 +95,9 @@ fn words_find_what_was_proven_and_what_was_tried() {
     assert!(text.stdout.starts_with("proven  ") && text.stdout.contains("\nevent   "), "{text}");
     for (words, says) in [
         (&["zebra", "crossing"][..], "Nothing in this repository's past matches.\n"),
-        (&["zebra", "--in", "trail"], "Nothing there matches; without `--in`"),
+        (&["zebra", "--where", "trail"], "Nothing there matches; without `--where`"),
         (&["the", "of"], "These words say nothing that could be looked for.\n"),
-        (&["odd_signal"], "`--in events,memory` shows what was tried"),
+        (&["odd_signal"], "`--where events,memory` shows what was tried"),
     ] {
         let nothing = desk.program.expect(0, &desk.repo, &[&["recall"], words].concat());
         assert!(

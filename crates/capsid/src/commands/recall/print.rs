@@ -38,7 +38,7 @@ fn nothing(past: Option<&RecallHistory>) -> &'static str {
         }
         Some(past) if past.is_vague => "These words say nothing that could be looked for.",
         Some(past) if past.is_part => {
-            "Nothing there matches; without `--in` the whole past of this repository is searched."
+            "Nothing there matches; without `--where` the whole past of this repository is searched."
         }
         Some(_) => "Nothing in this repository's past matches.",
     }
