@@ -2,14 +2,16 @@
 
 use capsid_model::Value;
 
-/// What follows from the time that has passed, from how often somebody looked, or from the rules of promotion.
-const VOLATILE: [&str; 13] = [
+/// What follows from the time that has passed, from how often somebody looked, from the rules of promotion, or from the
+/// version that is asked.
+const VOLATILE: [&str; 14] = [
     "gdi",
     "gdi_freshness",
     "gdi_mean",
     "gdi_score",
     "gdi_social",
     "gdi_usage",
+    "hub_version",
     "reputation",
     "reputation_score",
     "today_calls",

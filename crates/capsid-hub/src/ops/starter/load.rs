@@ -169,7 +169,7 @@ impl StarterLoad<'_> {
         }
         let taken = self.take_on_trial(entry.asset_id)?;
         let run = self.runner.run(entry, programs, &runtime, self.clock.now())?;
-        let (status, obstacle) = self.report(entry.asset_id, taken, run.report)?;
+        let (status, obstacle) = self.report(entry.asset_id, &taken, &run.report)?;
         progress.change_entry(at, |view| {
             view.is_tested = true;
             view.status = Some(status);
@@ -197,8 +197,8 @@ impl StarterLoad<'_> {
     fn report(
         &self,
         id: AssetId,
-        read_proof: String,
-        report: Object,
+        read_proof: &str,
+        report: &Object,
     ) -> Result<(AssetStatus, Option<String>)> {
         let now = self.clock.now();
         let payload =
