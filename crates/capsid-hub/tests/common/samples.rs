@@ -50,6 +50,7 @@ pub fn fits(route: &str, path: &str) -> bool {
 
 /// Routes without a sample here: they end what the others need, refuse whatever comes, or wait.
 pub const OTHERS: &[&str] = &[
+    "/admin/starter-pack",
     "/auth/logout",
     "/auth/register",
     "/auth/welcome",
