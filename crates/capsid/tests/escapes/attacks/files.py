@@ -1,5 +1,6 @@
 """Family 5: files outside of the repository."""
 
+import errno
 import hashlib
 import os
 import stat
@@ -139,12 +140,20 @@ def root_of_another_process(t):
 
 @attack(Victim(file_changed))
 def working_folder_of_another_process(t):
-    return through_processes("cwd", lambda path: t.overwrite(path + "/open"))
+    return through_processes("cwd", lambda path: overwrite_victim(t, path + "/open"))
 
 
 @attack(Victim(file_changed))
 def open_file_of_another_process(t):
-    return through_processes(f"fd/{t.handle}", t.overwrite)
+    return through_processes(f"fd/{t.handle}", lambda path: overwrite_victim(t, path))
+
+
+def overwrite_victim(t, path):
+    """Nothing but the victim's file: the other processes of the machine have files of its owner open."""
+    there = os.stat(path)
+    if [there.st_dev, there.st_ino] != t.file:
+        raise FileNotFoundError(errno.ENOENT, "another file", path)
+    return t.overwrite(path)
 
 
 def through_processes(name, use):
